@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fail.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+cdam_status cdam_ok(cdam_error *err) {
+  if (err) memset(err, 0, sizeof *err);
+  return CDAM_OK;
+}
+
+void cdam_printable(char *buffer, size_t size, const char *text, size_t length) {
+  size_t used = 0;
+  for (size_t i = 0; i < length;) {
+    const unsigned char *at = (const unsigned char *)text + i;
+    size_t width = cdam_utf8_width(at, length - i);
+    char escaped[5];
+    const char *piece = (const char *)at;
+    size_t piece_length = width;
+    if (width == 0 || *at < 0x20 || *at == 0x7f) {
+      snprintf(escaped, sizeof escaped, "\\x%02x", *at);
+      piece = escaped;
+      piece_length = 4;
+      width = 1;
+    }
+    if (used + piece_length >= size) break;
+    memcpy(buffer + used, piece, piece_length);
+    used += piece_length;
+    i += width;
+  }
+  buffer[used] = '\0';
+}
+
+static cdam_retry retry_of(cdam_status code) {
+  switch (code) {
+  case CDAM_ERR_NO_MEMORY:
+  case CDAM_ERR_CONNECT:
+  case CDAM_ERR_TIMEOUT:
+    return CDAM_RETRY_YES;
+  case CDAM_ERR_IO:
+  case CDAM_ERR_PROTOCOL:
+  case CDAM_ERR_ENGINE:
+  case CDAM_ERR_PULL:
+  case CDAM_ERR_EXITED:
+  case CDAM_ERR_EXEC:
+    return CDAM_RETRY_UNKNOWN;
+  default:
+    return CDAM_RETRY_NO;
+  }
+}
+
+/* Formats into a buffer large enough to be cut at a character boundary after. */
+static void set_message(cdam_error *err, size_t offset, const char *format, va_list args) {
+  char raw[2 * sizeof err->message];
+  int length = vsnprintf(raw, sizeof raw, format, args);
+  if (length < 0) length = 0;
+  if ((size_t)length >= sizeof raw) length = (int)sizeof raw - 1;
+  cdam_printable(err->message + offset, sizeof err->message - offset, raw, (size_t)length);
+}
+
+cdam_status cdam_fail(cdam_error *err, cdam_status code, const char *format, ...) {
+  if (!err) return code;
+  cdam_error fresh = {.code = code, .retry = retry_of(code)};
+  va_list args;
+  va_start(args, format);
+  set_message(&fresh, 0, format, args);
+  va_end(args);
+  *err = fresh;
+  return code;
+}
+
+cdam_status cdam_fail_memory(cdam_error *err) {
+  return cdam_fail(err, CDAM_ERR_NO_MEMORY, "out of memory");
+}
+
+cdam_status cdam_fail_field(cdam_error *err, const char *field, const char *format, ...) {
+  if (!err) return CDAM_ERR_INVALID;
+  cdam_error fresh = {.code = CDAM_ERR_INVALID, .retry = CDAM_RETRY_NO};
+  cdam_printable(fresh.field, sizeof fresh.field, field, strlen(field));
+  int length = snprintf(fresh.message, sizeof fresh.message, "%s: ", fresh.field);
+  va_list args;
+  va_start(args, format);
+  set_message(&fresh, (size_t)length, format, args);
+  va_end(args);
+  *err = fresh;
+  return CDAM_ERR_INVALID;
+}
+
+cdam_status cdam_fail_drift(cdam_error *err, const char *field, const char *expected,
+                            const char *actual) {
+  if (!err) return CDAM_ERR_DRIFT;
+  cdam_error fresh = {.code = CDAM_ERR_DRIFT, .retry = CDAM_RETRY_NO};
+  cdam_printable(fresh.field, sizeof fresh.field, field, strlen(field));
+  cdam_printable(fresh.expected, sizeof fresh.expected, expected, strlen(expected));
+  cdam_printable(fresh.actual, sizeof fresh.actual, actual, strlen(actual));
+  int length = snprintf(fresh.message, sizeof fresh.message,
+                        "the container has drifted: %s should be %s and is %s", fresh.field,
+                        fresh.expected, fresh.actual);
+  if (length < 0) fresh.message[0] = '\0';
+  *err = fresh;
+  return CDAM_ERR_DRIFT;
+}
+
+const char *cdam_status_name(cdam_status status) {
+  switch (status) {
+#define NAME(status)                                                                               \
+  case status:                                                                                     \
+    return #status
+    NAME(CDAM_OK);
+    NAME(CDAM_ERR_ARGUMENT);
+    NAME(CDAM_ERR_NO_MEMORY);
+    NAME(CDAM_ERR_IO);
+    NAME(CDAM_ERR_INVALID);
+    NAME(CDAM_ERR_MALFORMED);
+    NAME(CDAM_ERR_SEAL);
+    NAME(CDAM_ERR_UNSUPPORTED);
+    NAME(CDAM_ERR_POLICY);
+    NAME(CDAM_ERR_DRIFT);
+    NAME(CDAM_ERR_NOT_OURS);
+    NAME(CDAM_ERR_PAUSED);
+    NAME(CDAM_ERR_NOT_FOUND);
+    NAME(CDAM_ERR_EXITED);
+    NAME(CDAM_ERR_CONNECT);
+    NAME(CDAM_ERR_TIMEOUT);
+    NAME(CDAM_ERR_PROTOCOL);
+    NAME(CDAM_ERR_ENGINE);
+    NAME(CDAM_ERR_API_VERSION);
+    NAME(CDAM_ERR_PULL);
+    NAME(CDAM_ERR_OTHER_ENGINE);
+    NAME(CDAM_ERR_EXEC);
+#undef NAME
+  }
+  return "CDAM_ERR_?";
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/utf8.h"
+
+size_t cdam_utf8_width(const unsigned char *text, size_t length) {
+  unsigned char first = text[0];
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  size_t width = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (length < width) return 0;
+  for (size_t i = 1; i < width; i++)
+    if ((text[i] & 0xc0) != 0x80) return 0;
+  unsigned char second = text[1];
+  if (first == 0xe0 && second < 0xa0) return 0; /* overlong */
+  if (first == 0xed && second > 0x9f) return 0; /* surrogates */
+  if (first == 0xf0 && second < 0x90) return 0; /* overlong */
+  if (first == 0xf4 && second > 0x8f) return 0; /* above U+10FFFF */
+  return width;
+}
+
+bool cdam_utf8_valid(const unsigned char *text, size_t length) {
+  while (length) {
+    size_t width = cdam_utf8_width(text, length);
+    if (!width) return false;
+    text += width;
+    length -= width;
+  }
+  return true;
+}

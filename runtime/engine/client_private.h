@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is inside a client. After cdam_client_new everything but `lock` and what it guards is
+ * constant, so threads read it freely. */
+#ifndef COFFERDAM_ENGINE_CLIENT_PRIVATE_H
+#define COFFERDAM_ENGINE_CLIENT_PRIVATE_H
+
+#include <pthread.h>
+
+#include <cofferdam/client.h>
+
+#include "engine/operation.h"
+
+struct cdam_client_config {
+  char *endpoint;      /* as given */
+  char *cert_path;     /* directory, when tls */
+  bool tls;
+  bool allow_plain_tcp;
+  unsigned timeout_ms;
+  cdam_options *minimum; /* the policy, or NULL */
+  cdam_pull_progress progress;
+  void *progress_user;
+  char *registry_auth;
+};
+
+struct cdam_client {
+  cdam_client_config config; /* its own copy */
+  char *socket_path;         /* unix sockets, or NULL */
+  char *base_url;            /* "http://localhost", "https://host:port" */
+  pthread_mutex_t lock;      /* guards all below */
+  cdam_loop *idle_loops;
+  char api_version[8];       /* "1.41"; "" until settled */
+};
+
+#endif

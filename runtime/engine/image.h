@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images: references, and making sure that one is there. */
+#ifndef COFFERDAM_ENGINE_IMAGE_H
+#define COFFERDAM_ENGINE_IMAGE_H
+
+#include "base/buffer.h"
+#include "engine/operation.h"
+
+/* The parts of "[registry[:port]/]path[:tag][@digest]", as Docker parses it. */
+typedef struct cdam_image_reference {
+  char name[512];   /* registry and path, as given */
+  char tag[129];    /* "" without one */
+  char digest[136]; /* "sha256:...", "" without one */
+} cdam_image_reference;
+
+/* False when `text` is no reference; then *why (may be NULL) is a static text. */
+bool cdam_image_reference_parse(const char *text, cdam_image_reference *out, const char **why);
+
+/* A part of a larger operation: make sure that an image is on the engine. */
+typedef struct cdam_image_job cdam_image_job;
+
+/* Called at the end; with CDAM_OK job->image_id is set. */
+typedef void (*cdam_image_done)(cdam_operation *op, cdam_status status, const cdam_error *error);
+
+struct cdam_image_job {
+  char image_id[72]; /* "sha256:" and 64 hexadecimal digits */
+  cdam_image_done done;
+  const char *reference; /* borrowed; lives as long as the job */
+  bool pulled;
+  cdam_buffer line; /* of the pull stream, unfinished */
+  cdam_error pull_error;
+  bool pull_failed;
+};
+
+/* Inspects the image, pulls it when it is absent and `pull` allows it (progress goes to the
+ * client's callback), and inspects it again. The job stands in the operation's struct; its steps find it as op->part. */
+void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *reference, bool pull,
+                       cdam_image_done done);
+
+/* Frees what the job holds. For every job that was started, when its operation is over. */
+void cdam_image_job_clear(cdam_image_job *job);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations: small state machines over HTTP exchanges with one engine.
+ *
+ * An operation is a struct whose first member is a cdam_operation. Each of its
+ * steps sends a request (or sets a timer) and names the step that runs when the
+ * answer is there. All steps run inside cdam_loop_turn, one after the other, never
+ * inside the call that sent the request; so a step can do anything to its operation.
+ *
+ *     static void inspected(cdam_operation *op, const cdam_reply *reply) { ... }
+ *     cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, inspected);
+ *
+ * A loop is one curl_multi with its connections. It is used by one thread at a time. A client
+ * keeps a pool of idle loops, from which the blocking calls borrow.
+ */
+#ifndef COFFERDAM_ENGINE_OPERATION_H
+#define COFFERDAM_ENGINE_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cofferdam/client.h>
+#include <cofferdam/error.h>
+
+typedef struct cdam_loop cdam_loop;
+typedef struct cdam_operation cdam_operation;
+typedef struct cdam_exchange cdam_exchange;
+
+/* The end of an exchange, or of a timer. Lives for the call of the step. */
+typedef struct cdam_reply {
+  cdam_status status;      /* CDAM_OK: a whole answer came, whatever its http code;
+                              or the timer ran out. Otherwise `error` says what failed */
+  const cdam_error *error; /* NULL when status is CDAM_OK */
+  int http;                /* 200, 404, ...; 0 without an answer */
+  const char *body;        /* ends in NUL; "" when there is none or when it was streamed */
+  size_t length;
+} cdam_reply;
+
+typedef void (*cdam_step)(cdam_operation *op, const cdam_reply *reply);
+
+/* Takes a piece of a streamed body. False ends the exchange with CDAM_ERR_PROTOCOL
+ * (or with what `*failure` was set to before). */
+typedef bool (*cdam_sink)(void *user, const char *bytes, size_t length, cdam_error *failure);
+
+/* A request; what it points to is copied or used up before cdam_operation_send returns,
+ * except `sink_user`. Zero members mean the default. */
+typedef struct cdam_request {
+  const char *method;      /* "GET", "POST", "PUT", "DELETE", "HEAD" */
+  const char *path;        /* from behind the API version: "/containers/json?all=1"; ids in it
+                              have been checked or escaped */
+  const char *body;        /* NULL: none, and Content-Length 0 for POST and PUT */
+  size_t body_length;      /* 0 with a body: strlen */
+  const char *content_type; /* NULL: application/json */
+  const char *registry_auth; /* X-Registry-Auth, or NULL */
+  bool unversioned;        /* the path is not prefixed: /_ping */
+  bool upgrade;            /* Connection: Upgrade, Upgrade: tcp; the answer may be 101 or
+                              200 and is a raw stream to the end of the connection, which is
+                              never used again */
+  bool stream;             /* no deadline on the whole exchange but the operation's own; the
+                              client's timeout bounds the wait for the head of the answer */
+  unsigned silence_ms;     /* with stream: fail after so long without a byte; 0: no bound */
+  int64_t timeout_ms;      /* instead of the client's timeout; 0: the client's */
+  cdam_sink sink;          /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
+                              at most). The body of any other answer is always collected */
+  void *sink_user;
+} cdam_request;
+
+struct cdam_operation {
+  cdam_client *client;
+  cdam_loop *loop;
+  int64_t deadline;  /* cdam_now_ms() at which exchanges end in CDAM_ERR_TIMEOUT; 0: none */
+  bool finished;
+  cdam_status status; /* valid when finished */
+  cdam_error error;   /* likewise */
+  void *part;               /* of the part (such as an image job) whose steps run now */
+  cdam_exchange *exchanges; /* under way; private to operation.c and loop.c */
+};
+
+/* Sends a request; `next` runs when the answer is whole, or failed, also when the
+ * request could not be sent at all. The first request of a client settles the API version
+ * before it. The result is for cdam_operation_cancel only; it may be NULL when out of memory, and
+ * `next` runs all the same. */
+cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *request,
+                                   cdam_step next);
+
+/* Runs `next` after some time, with a CDAM_OK reply. */
+cdam_exchange *cdam_operation_after(cdam_operation *op, int64_t ms, cdam_step next);
+
+/* Ends an exchange or a timer; its step does not run. NULL is fine. Not for one
+ * that has ended. */
+void cdam_operation_cancel(cdam_operation *op, cdam_exchange *exchange);
+
+/* The operation is over: cancels what is still under way. `error` is copied and may
+ * be op->error itself; with CDAM_OK it is not looked at. */
+void cdam_operation_finish(cdam_operation *op, cdam_status status, const cdam_error *error);
+
+/* The blocking call: borrows a loop from the client, runs `start` (its reply is a CDAM_OK one),
+ * turns the loop until the operation has finished, and hands out its error. `op` needs no
+ * initialization but what is its own; the deadline stays as set. */
+cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
+                               cdam_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sandboxes on an engine: create, resume, exec, stop, delete, list. */
+#ifndef COFFERDAM_SESSION_H
+#define COFFERDAM_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cofferdam/client.h>
+#include <cofferdam/error.h>
+#include <cofferdam/export.h>
+#include <cofferdam/message.h>
+
+CDAM_BEGIN_DECLS
+
+/* A running sandbox and its state. Opaque. It borrows its client. Used by one
+ * thread at a time. Freeing it leaves the sandbox running. */
+typedef struct cdam_session cdam_session;
+
+/*
+ * Creates a sandbox: validates the options and the client's policy, makes sure of
+ * the image (pulls one that is absent), creates and starts a container, and
+ * verifies by inspect that it is what was asked for before handing it out. On
+ * failure no container is left behind. `options` is copied.
+ *
+ * Free with cdam_session_free. CDAM_ERR_INVALID and CDAM_ERR_POLICY before the
+ * engine is touched; CDAM_ERR_NOT_FOUND and CDAM_ERR_PULL for the image;
+ * CDAM_ERR_DRIFT when the engine did not do as told; CDAM_ERR_EXITED; the engine's
+ * errors. Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_create(cdam_client *client, const cdam_options *options,
+                                            cdam_session **out, cdam_error *err);
+
+/* What cdam_resume may do beyond looking. Start with {0}: nothing. */
+typedef struct cdam_resume_flags {
+  bool unpause;       /* a paused container is unpaused; otherwise CDAM_ERR_PAUSED */
+  bool reattach_only; /* a missing container is not recreated: CDAM_ERR_NOT_FOUND */
+  bool reserved[14];  /* false */
+} cdam_resume_flags;
+
+/*
+ * Resumes a sandbox from its state. The state is validated, and the client's
+ * policy applied, before the engine is touched. Then:
+ *
+ *  - The container is there and as the state says: reattached (started if it was
+ *    stopped, and then verified again).
+ *  - It is there and different: CDAM_ERR_DRIFT, or CDAM_ERR_NOT_OURS for somebody
+ *    else's container. Nothing on the engine is changed.
+ *  - It is missing: recreated from the options in the state, verified, and
+ *    handed out with a new container_id and workspace_ready false. When another
+ *    resume of the same state did so first, its container is verified and adopted.
+ *
+ * `state` is copied and never changed; cdam_session_state is the new one. `flags`
+ * may be NULL. Free with cdam_session_free. The errors of cdam_create, and
+ * CDAM_ERR_PAUSED, CDAM_ERR_UNSUPPORTED (the options hold fields that this library
+ * does not know, and recreating would lose them), CDAM_ERR_OTHER_ENGINE (missing,
+ * and this is not the engine it was created on). Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
+                                            const cdam_resume_flags *flags, cdam_session **out,
+                                            cdam_error *err);
+
+/* Ends the use of a session. The sandbox stays as it is on the engine. */
+CDAM_API void cdam_session_free(cdam_session *session);
+
+/* The state as it is now; keep it (cdam_state_save) to resume the sandbox later.
+ * Belongs to the session. Since 0.1. */
+CDAM_API const cdam_state *cdam_session_state(const cdam_session *session);
+
+/* Tells whether cdam_resume had to make a new container. Since 0.1. */
+CDAM_API bool cdam_session_was_recreated(const cdam_session *session);
+
+/* Records in the state whether the caller has filled the workspace. Since 0.1. */
+CDAM_API void cdam_session_set_workspace_ready(cdam_session *session, bool ready);
+
+/* What the caller should know although nothing failed: options that make each
+ * other useless, warnings from the engine. NULL for an index out of range.
+ * Belongs to the session. Since 0.1. */
+CDAM_API size_t cdam_session_warning_count(const cdam_session *session);
+CDAM_API const char *cdam_session_warning(const cdam_session *session, size_t index);
+
+/* ---- exec ---- */
+
+/* A command. Set what is needed after `cdam_exec_command c = {0}`. Everything is
+ * borrowed for the call. */
+typedef struct cdam_exec_command {
+  const char *const *argv; /* ends in NULL; argv[0] is the program. Required */
+  const char *const *env;  /* "KEY=VALUE", ends in NULL; on top of the sandbox's; or NULL */
+  const char *user;        /* "uid[:gid]" or a name in the image; or NULL */
+  const char *workdir;     /* absolute; or NULL */
+  int64_t timeout_ms;      /* from the call; 0: no deadline */
+  size_t output_cap;       /* bytes kept of each of stdout and stderr; 0: 1 MiB */
+  void *reserved[8];       /* NULL */
+} cdam_exec_command;
+
+/* What became of a command. Opaque. Free with cdam_exec_result_free. */
+typedef struct cdam_exec_result cdam_exec_result;
+
+/*
+ * Runs a command in the sandbox and waits for its end. That the command fails is no
+ * error: see cdam_exec_result_exit_code. Output beyond the cap is read and counted
+ * but not kept.
+ *
+ * At the deadline the command and what it started are killed (this needs a shell
+ * in the image; where it fails cdam_exec_result_still_running tells) and the
+ * call returns CDAM_OK with cdam_exec_result_timed_out.
+ *
+ * CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_FOUND (the container is gone), CDAM_ERR_PAUSED,
+ * CDAM_ERR_EXITED (it is stopped), CDAM_ERR_EXEC, CDAM_ERR_PROTOCOL (the stream was cut), the
+ * engine's errors. Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
+                                          cdam_exec_result **out, cdam_error *err);
+
+CDAM_API void cdam_exec_result_free(cdam_exec_result *result);
+
+/* The exit status, 0 to 255; 126 or 127 with cdam_exec_result_not_started when the
+ * program could not be started; 128+N after signal N, as the engine gives it; -1
+ * after a timeout. Since 0.1. */
+CDAM_API int cdam_exec_result_exit_code(const cdam_exec_result *result);
+
+/* The engine could not start the program; stderr says why. Since 0.1. */
+CDAM_API bool cdam_exec_result_not_started(const cdam_exec_result *result);
+
+/* The deadline passed. Since 0.1. */
+CDAM_API bool cdam_exec_result_timed_out(const cdam_exec_result *result);
+
+/* The deadline passed and the command could not be killed. Since 0.1. */
+CDAM_API bool cdam_exec_result_still_running(const cdam_exec_result *result);
+
+/* What is kept of an output, with a NUL behind it that `length` (may be NULL)
+ * does not count. Any bytes at all. Since 0.1. */
+CDAM_API const char *cdam_exec_result_stdout(const cdam_exec_result *result, size_t *length);
+CDAM_API const char *cdam_exec_result_stderr(const cdam_exec_result *result, size_t *length);
+
+/* How many bytes the command wrote, kept or not. Since 0.1. */
+CDAM_API uint64_t cdam_exec_result_stdout_total(const cdam_exec_result *result);
+CDAM_API uint64_t cdam_exec_result_stderr_total(const cdam_exec_result *result);
+
+/* ---- ports ---- */
+
+/*
+ * Where an exposed port can be reached: the host's address in *host (free with
+ * free()) and its port in *host_port. CDAM_ERR_ARGUMENT (not among the options'
+ * exposed_ports), CDAM_ERR_NOT_FOUND (not published; the message says why, such as
+ * a sandbox without a network), CDAM_ERR_EXITED, the engine's errors. Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_session_resolve_port(cdam_session *session, uint32_t port,
+                                                          char **host, uint16_t *host_port,
+                                                          cdam_error *err);
+
+/* ---- the end ---- */
+
+/* Stops the container, which stays; cdam_resume starts it again. `grace_ms` is the
+ * time between SIGTERM and SIGKILL, rounded up to seconds. Already stopped is
+ * success. CDAM_ERR_NOT_FOUND, the engine's errors. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_session_stop(cdam_session *session, unsigned grace_ms,
+                                                  cdam_error *err);
+
+/* Deletes the sandbox of a state: its container, running or not. One that is already
+ * gone is success. Only a container that bears this session's labels is deleted;
+ * otherwise CDAM_ERR_NOT_OURS. A drifted one is deleted too.
+ * CDAM_ERR_INVALID, the engine's errors. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_delete(cdam_client *client, const cdam_state *state,
+                                            cdam_error *err);
+
+/* ---- list ---- */
+
+/* The sandboxes of an engine at one moment. Opaque. Free with cdam_list_free. */
+typedef struct cdam_sandbox_list cdam_sandbox_list;
+
+/* All containers, running or not, that bear our labels. CDAM_ERR_NO_MEMORY, the
+ * engine's errors. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_list(cdam_client *client, cdam_sandbox_list **out,
+                                          cdam_error *err);
+
+CDAM_API void cdam_list_free(cdam_sandbox_list *list);
+
+CDAM_API size_t cdam_list_count(const cdam_sandbox_list *list);
+
+/* Of entry `index`; NULL or 0 out of range. `status` is Docker's word: created,
+ * running, paused, restarting, removing, exited, dead. `created` is in seconds since the
+ * epoch. Strings belong to the list. Since 0.1. */
+CDAM_API const char *cdam_list_session_id(const cdam_sandbox_list *list, size_t index);
+CDAM_API const char *cdam_list_container_id(const cdam_sandbox_list *list, size_t index);
+CDAM_API const char *cdam_list_image(const cdam_sandbox_list *list, size_t index);
+CDAM_API const char *cdam_list_status(const cdam_sandbox_list *list, size_t index);
+CDAM_API int64_t cdam_list_created(const cdam_sandbox_list *list, size_t index);
+
+CDAM_END_DECLS
+
+#endif

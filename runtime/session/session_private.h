@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is inside a session. */
+#ifndef COFFERDAM_SESSION_SESSION_PRIVATE_H
+#define COFFERDAM_SESSION_SESSION_PRIVATE_H
+
+#include <cofferdam/session.h>
+
+#include "options/generated.h"
+
+struct cdam_session {
+  cdam_client *client; /* borrowed */
+  cdam_state *state;   /* owned; container_id names the container */
+  bool recreated;
+  char **warnings; /* owned */
+  size_t warning_count;
+};
+
+#endif
