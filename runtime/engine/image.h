@@ -6,15 +6,22 @@
 #include "base/buffer.h"
 #include "engine/operation.h"
 
-/* The parts of "[registry[:port]/]path[:tag][@digest]", as Docker parses it. */
+/* The parts of "[registry[:port]/]path[:tag][@digest]", as Docker parses it. An image id
+ * ("sha256:" and 64 hexadecimal digits, or the digits alone) is one, too: it has only a digest,
+ * and can be inspected but not pulled. */
 typedef struct cdam_image_reference {
-  char name[512];   /* registry and path, as given */
+  char name[512];   /* registry and path, as given; "" for an image id */
   char tag[129];    /* "" without one */
   char digest[136]; /* "sha256:...", "" without one */
 } cdam_image_reference;
 
-/* False when `text` is no reference; then *why (may be NULL) is a static text. */
+/* False when `text` is no reference; then *why (may be NULL) is a static text. `out` may be NULL.
+ */
 bool cdam_image_reference_parse(const char *text, cdam_image_reference *out, const char **why);
+
+/* An image id, with "sha256:" or (as Podman has it) without, as "sha256:" and 64
+ * digits. False when it is none. */
+bool cdam_image_id_parse(const char *text, char id[72]);
 
 /* A part of a larger operation: make sure that an image is on the engine. */
 typedef struct cdam_image_job cdam_image_job;
@@ -33,7 +40,8 @@ struct cdam_image_job {
 };
 
 /* Inspects the image, pulls it when it is absent and `pull` allows it (progress goes to the
- * client's callback), and inspects it again. The job stands in the operation's struct; its steps find it as op->part. */
+ * client's callback), and inspects it again. The job stands in the operation's struct; its steps
+ * find it as op->part. */
 void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *reference, bool pull,
                        cdam_image_done done);
 
