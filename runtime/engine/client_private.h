@@ -10,6 +10,9 @@
 
 #include "engine/operation.h"
 
+/* An engine's id, with its NUL. */
+#define CDAM_ENGINE_ID_SIZE 257
+
 struct cdam_client_config {
   char *endpoint;      /* as given */
   char *cert_path;     /* directory, when tls */
@@ -29,6 +32,8 @@ struct cdam_client {
   pthread_mutex_t lock;      /* guards all below */
   cdam_loop *idle_loops;
   char api_version[8];       /* "1.41"; "" until settled */
+  char engine_id[CDAM_ENGINE_ID_SIZE];
+  bool engine_id_known;
 };
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/session.h>
+
+#include <stdlib.h>
+#include <uuid/uuid.h>
+
+#include "base/fail.h"
+#include "session/launch.h"
+#include "session/session.h"
+
+/* A state before there is an image or a container. */
+static cdam_status begin_state(const cdam_options *options, cdam_state **out, cdam_error *err) {
+  cdam_state *state = malloc(sizeof *state);
+  if (!state) return cdam_fail_memory(err);
+  cofferdam__v1__session_state__init(&state->message);
+  uuid_t id;
+  char text[CDAM_UUID_SIZE];
+  uuid_generate_random(id);
+  uuid_unparse_lower(id, text);
+  state->message.schema_revision = cdam_generated_revision;
+  cdam_options *copy = NULL;
+  cdam_status status = cdam_options_copy(options, &copy, err);
+  if (status == CDAM_OK) state->message.options = &copy->message;
+  if (status == CDAM_OK) status = cdam_set_text(&state->message.session_id, text, err);
+  if (status == CDAM_OK) status = cdam_ensure_engine_identity(state, err);
+  if (status == CDAM_OK) status = cdam_generated_derive_features(&state->message, err);
+  if (status == CDAM_OK)
+    *out = state;
+  else
+    cdam_state_free(state);
+  return status;
+}
+
+cdam_status cdam_create(cdam_client *client, const cdam_options *options, cdam_session **out,
+                        cdam_error *err) {
+  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  if (!client || !options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or options is NULL");
+  cdam_status status = cdam_options_validate(options, err);
+  if (status == CDAM_OK) status = cdam_client_check_policy(client, &options->message, err);
+  cdam_state *state = NULL;
+  if (status == CDAM_OK) status = begin_state(options, &state, err);
+  if (status != CDAM_OK) return status;
+  cdam_session *session;
+  status = cdam_session_new(client, state, &session, err);
+  if (status != CDAM_OK) return status;
+  return cdam_launch_run(session, NULL, cdam_launch_create, out, err);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/launch.h"
+
+#include <stdio.h>
+#include <uuid/uuid.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "engine/answer.h"
+#include "session/session.h"
+#include "session/verify.h"
+
+void cdam_launch_send(cdam_launch *launch, const char *method, const char *container,
+                      const char *action, cdam_step next) {
+  char path[160];
+  snprintf(path, sizeof path, "/containers/%s%s", container, action);
+  cdam_operation_send(&launch->op, &(cdam_request){.method = method, .path = path}, next);
+}
+
+void cdam_launch_finish_failed(cdam_launch *launch) {
+  cdam_operation_finish(&launch->op, launch->failure.code, &launch->failure);
+}
+
+static void rolled_back(cdam_operation *op, const cdam_reply *reply) {
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_error error;
+  cdam_status status = cdam_answer_check(reply, "remove container", &error);
+  if (status != CDAM_OK && status != CDAM_ERR_NOT_FOUND) {
+    /* The caller hears of the first failure, and that something was left behind. */
+    cdam_error first = launch->failure;
+    snprintf(launch->failure.message, sizeof launch->failure.message,
+             "%.300s (and container %.12s could not be removed: %.150s)", first.message,
+             cdam_launch_state(launch)->message.container_id, error.message);
+  }
+  cdam_launch_finish_failed(launch);
+}
+
+/* Started by us, made by somebody else: put back as it was found. */
+static void stopped_again(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_launch_finish_failed(cdam_launch_of(op));
+}
+
+void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
+  launch->failure = *error;
+  launch->op.deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
+  const char *container = cdam_launch_state(launch)->message.container_id;
+  if (launch->made)
+    cdam_launch_send(launch, "DELETE", container, "?force=1&v=1", rolled_back);
+  else if (launch->started)
+    cdam_launch_send(launch, "POST", container, "/stop?t=0", stopped_again);
+  else
+    cdam_launch_finish_failed(launch);
+}
+
+void cdam_launch_fail_with(cdam_launch *launch, cdam_status status, cdam_error *error) {
+  error->code = status;
+  cdam_launch_fail(launch, error);
+}
+
+static void inspected(cdam_operation *op, const cdam_reply *reply) {
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_error error;
+  json_t *inspect = NULL;
+  cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
+  if (status == CDAM_OK) status = cdam_verify(cdam_launch_state(launch), inspect, &error);
+  if (status == CDAM_OK)
+    launch->verified(launch, inspect);
+  else
+    cdam_launch_fail_with(launch, status, &error);
+  json_decref(inspect);
+}
+
+void cdam_launch_inspect(cdam_launch *launch, cdam_verified_step next) {
+  launch->verified = next;
+  cdam_launch_send(launch, "GET", cdam_launch_state(launch)->message.container_id, "/json",
+                   inspected);
+}
+
+static void running(cdam_launch *launch, const json_t *inspect) {
+  if (cdam_container_status_of(inspect) == CDAM_CONTAINER_RUNNING) {
+    cdam_operation_finish(&launch->op, CDAM_OK, NULL);
+    return;
+  }
+  cdam_error error;
+  long long code = (long long)json_integer_value(cdam_json_at(inspect, "State.ExitCode"));
+  cdam_fail(&error, CDAM_ERR_EXITED,
+            "the container ended as soon as it was started, with status %lld%s", code,
+            code == 127 ? "; the image must have a `tail` program" : "");
+  cdam_launch_fail(launch, &error);
+}
+
+static void started(cdam_operation *op, const cdam_reply *reply) {
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_error error;
+  cdam_status status = cdam_answer_check(reply, "start container", &error);
+  if (status != CDAM_OK) {
+    cdam_launch_fail_with(launch, status, &error);
+    return;
+  }
+  launch->started = reply->http != 304;
+  cdam_launch_inspect(launch, running);
+}
+
+static void unpaused(cdam_operation *op, const cdam_reply *reply) {
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_error error;
+  cdam_status status = cdam_answer_check(reply, "unpause container", &error);
+  if (status == CDAM_OK)
+    cdam_launch_inspect(launch, running);
+  else
+    cdam_launch_fail_with(launch, status, &error);
+}
+
+void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect) {
+  const char *container = cdam_launch_state(launch)->message.container_id;
+  cdam_error error;
+  switch (cdam_container_status_of(inspect)) {
+  case CDAM_CONTAINER_RUNNING:
+    cdam_operation_finish(&launch->op, CDAM_OK, NULL);
+    return;
+  case CDAM_CONTAINER_CREATED:
+  case CDAM_CONTAINER_EXITED:
+    cdam_launch_send(launch, "POST", container, "/start", started);
+    return;
+  case CDAM_CONTAINER_PAUSED:
+    if (launch->flags.unpause) {
+      cdam_launch_send(launch, "POST", container, "/unpause", unpaused);
+      return;
+    }
+    cdam_fail(&error, CDAM_ERR_PAUSED, "container %.12s is paused; allow unpausing to resume it",
+              container);
+    break;
+  case CDAM_CONTAINER_UNUSABLE:
+    cdam_fail(&error, CDAM_ERR_ENGINE, "container %.12s cannot be used: the engine says it is %s",
+              container, cdam_container_status_word(inspect));
+    break;
+  }
+  cdam_launch_fail(launch, &error);
+}
+
+cdam_status cdam_launch_run(cdam_session *session, const cdam_resume_flags *flags, cdam_step start,
+                            cdam_session **out, cdam_error *err) {
+  cdam_launch launch = {.session = session};
+  if (flags) launch.flags = *flags;
+  uuid_t creation_id;
+  uuid_generate_random(creation_id);
+  uuid_unparse_lower(creation_id, launch.creation_id);
+  cdam_status status = cdam_operation_run(&launch.op, session->client, start, err);
+  cdam_image_job_clear(&launch.image);
+  session->recreated = launch.recreating;
+  if (status == CDAM_OK)
+    *out = session;
+  else
+    cdam_session_free(session);
+  return status;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operation that brings up a container for a state: image, create, verify, start,
+ * verify; with a rollback that removes what it made when a later step fails. cdam_create starts it
+ * at the image; cdam_resume looks for the container first (resume.c) and comes here when it is
+ * missing.
+ */
+#ifndef COFFERDAM_SESSION_LAUNCH_H
+#define COFFERDAM_SESSION_LAUNCH_H
+
+#include <jansson.h>
+
+#include "engine/image.h"
+#include "engine/operation.h"
+#include "session/create_request.h"
+#include "session/session_private.h"
+
+typedef struct cdam_launch cdam_launch;
+
+/* What to do with a container that was inspected and found as the state says. */
+typedef void (*cdam_verified_step)(cdam_launch *launch, const json_t *inspect);
+
+struct cdam_launch {
+  cdam_operation op;     /* first: a step's operation is its launch */
+  cdam_session *session; /* being built; its state is ours to change */
+  cdam_resume_flags flags;
+  cdam_image_job image;
+  const char *image_reference; /* what the engine is asked for; lives in the state */
+  char creation_id[CDAM_UUID_SIZE];
+  bool recreating;
+  bool made;    /* this operation made the container, and removes it when it fails */
+  bool started; /* this operation started a container that it did not make */
+  int attempts; /* at creating, while another resume does the same */
+  int lookups;  /* for a container whose creation was never answered */
+  cdam_verified_step verified;
+  cdam_error failure; /* the first one, kept while cleaning up */
+};
+
+/* Runs an operation that begins with `start`; on CDAM_OK hands out the session, otherwise
+ * frees it. `session` has its client and a state. */
+cdam_status cdam_launch_run(cdam_session *session, const cdam_resume_flags *flags, cdam_step start,
+                            cdam_session **out, cdam_error *err);
+
+static inline cdam_launch *cdam_launch_of(cdam_operation *op) {
+  return (cdam_launch *)op;
+}
+
+static inline cdam_state *cdam_launch_state(cdam_launch *launch) {
+  return launch->session->state;
+}
+
+/* ---- launch.c ---- */
+
+/* Sends a request without a body to /containers/CONTAINER ACTION. */
+void cdam_launch_send(cdam_launch *launch, const char *method, const char *container,
+                      const char *action, cdam_step next);
+
+/* Inspects the state's container and verifies it; `next` runs when all is well. */
+void cdam_launch_inspect(cdam_launch *launch, cdam_verified_step next);
+
+/* From a container that is as the state says to one that runs: starts it when it is stopped,
+ * unpauses it when that is allowed, verifies it again after either, and finishes. */
+void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect);
+
+/* The end: undoes what this operation did, and finishes with the error. */
+void cdam_launch_fail(cdam_launch *launch, const cdam_error *error);
+void cdam_launch_fail_with(cdam_launch *launch, cdam_status status, cdam_error *error);
+
+/* Finishes with launch->failure; there is nothing to undo. */
+void cdam_launch_finish_failed(cdam_launch *launch);
+
+/* ---- launch_image.c: where it begins ---- */
+
+void cdam_launch_create(cdam_operation *op, const cdam_reply *reply);
+void cdam_launch_recreate(cdam_launch *launch);
+
+/* ---- launch_container.c ---- */
+
+void cdam_launch_create_container(cdam_launch *launch);
+
+/* Cleaning up has time of its own, whatever became of the operation's. */
+#define CDAM_CLEANUP_MS 30000
+
+#endif

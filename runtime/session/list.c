@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/session.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "engine/answer.h"
+#include "session/create_request.h"
+
+struct cdam_sandbox_list {
+  json_t *containers; /* the engine's array, entries without our label taken out */
+};
+
+typedef struct list_operation {
+  cdam_operation op;
+  json_t *containers;
+} list_operation;
+
+static const json_t *label_of_entry(const json_t *entry) {
+  return json_object_get(json_object_get(entry, "Labels"), CDAM_LABEL_SESSION);
+}
+
+static void listed(cdam_operation *op, const cdam_reply *reply) {
+  list_operation *this = (list_operation *)op;
+  cdam_error error;
+  cdam_status status = cdam_answer_json(reply, "list containers", &this->containers, &error);
+  if (status == CDAM_OK && !json_is_array(this->containers))
+    status = cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine's list of containers is no array");
+  /* The engine filters by label; one that ignores filters must not widen the list. */
+  for (size_t i = status == CDAM_OK ? json_array_size(this->containers) : 0; i-- > 0;)
+    if (!json_is_string(label_of_entry(json_array_get(this->containers, i))))
+      json_array_remove(this->containers, i);
+  cdam_operation_finish(op, status, &error);
+}
+
+static void list(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_error error;
+  cdam_buffer path = {0};
+  bool ok = cdam_buffer_append_text(&path, "/containers/json?all=1&filters=") &&
+            cdam_buffer_append_escaped(&path, "{\"label\":[\"" CDAM_LABEL_SESSION "\"]}");
+  if (ok)
+    cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path.data}, listed);
+  else
+    cdam_operation_finish(op, cdam_fail_memory(&error), &error);
+  cdam_buffer_clear(&path);
+}
+
+cdam_status cdam_list(cdam_client *client, cdam_sandbox_list **out, cdam_error *err) {
+  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  if (!client) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client is NULL");
+  cdam_sandbox_list *sandboxes = calloc(1, sizeof *sandboxes);
+  if (!sandboxes) return cdam_fail_memory(err);
+  list_operation this = {0};
+  cdam_status status = cdam_operation_run(&this.op, client, list, err);
+  sandboxes->containers = this.containers;
+  if (status == CDAM_OK)
+    *out = sandboxes;
+  else
+    cdam_list_free(sandboxes);
+  return status;
+}
+
+void cdam_list_free(cdam_sandbox_list *sandboxes) {
+  if (!sandboxes) return;
+  json_decref(sandboxes->containers);
+  free(sandboxes);
+}
+
+size_t cdam_list_count(const cdam_sandbox_list *sandboxes) {
+  return sandboxes ? json_array_size(sandboxes->containers) : 0;
+}
+
+static const json_t *entry_at(const cdam_sandbox_list *sandboxes, size_t index) {
+  return sandboxes ? json_array_get(sandboxes->containers, index) : NULL;
+}
+
+static const char *text_at(const cdam_sandbox_list *sandboxes, size_t index, const char *key) {
+  return json_string_value(json_object_get(entry_at(sandboxes, index), key));
+}
+
+const char *cdam_list_session_id(const cdam_sandbox_list *sandboxes, size_t index) {
+  return json_string_value(label_of_entry(entry_at(sandboxes, index)));
+}
+
+const char *cdam_list_container_id(const cdam_sandbox_list *sandboxes, size_t index) {
+  return text_at(sandboxes, index, "Id");
+}
+
+const char *cdam_list_image(const cdam_sandbox_list *sandboxes, size_t index) {
+  return text_at(sandboxes, index, "Image");
+}
+
+const char *cdam_list_status(const cdam_sandbox_list *sandboxes, size_t index) {
+  return text_at(sandboxes, index, "State");
+}
+
+int64_t cdam_list_created(const cdam_sandbox_list *sandboxes, size_t index) {
+  return json_integer_value(json_object_get(entry_at(sandboxes, index), "Created"));
+}

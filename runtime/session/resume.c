@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/session.h>
+
+#include "base/fail.h"
+#include "engine/answer.h"
+#include "engine/client_private.h"
+#include "session/launch.h"
+#include "session/session.h"
+#include "session/verify.h"
+
+/* May a missing container be made again? */
+static cdam_status check_recreate(cdam_launch *launch, const cdam_error *missing, cdam_error *err) {
+  const cdam_state *state = cdam_launch_state(launch);
+  if (launch->flags.reattach_only) {
+    *err = *missing;
+    return CDAM_ERR_NOT_FOUND;
+  }
+  if (cdam_has_unknown_fields(&state->message.options->base))
+    return cdam_fail(err, CDAM_ERR_UNSUPPORTED,
+                     "the container is missing, and recreating it would lose options that this "
+                     "library does not know: the state is of schema revision %u, and this is %u",
+                     state->message.schema_revision, cdam_generated_revision);
+  return CDAM_OK;
+}
+
+static void looked(cdam_operation *op, const cdam_reply *reply) {
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_error error;
+  json_t *inspect = NULL;
+  cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
+  if (status == CDAM_ERR_NOT_FOUND) {
+    cdam_error missing = error;
+    status = check_recreate(launch, &missing, &error);
+    if (status == CDAM_OK)
+      cdam_launch_recreate(launch);
+    else
+      cdam_launch_fail_with(launch, status, &error);
+    return;
+  }
+  if (status == CDAM_OK) status = cdam_verify(cdam_launch_state(launch), inspect, &error);
+  if (status == CDAM_OK)
+    cdam_launch_bring_up(launch, inspect);
+  else
+    cdam_launch_fail_with(launch, status, &error);
+  json_decref(inspect);
+}
+
+static void look_for_container(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_launch *launch = cdam_launch_of(op);
+  cdam_launch_send(launch, "GET", cdam_launch_state(launch)->message.container_id, "/json", looked);
+}
+
+cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
+                        const cdam_resume_flags *flags, cdam_session **out, cdam_error *err) {
+  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
+  cdam_status status = cdam_state_validate(state, err);
+  if (status == CDAM_OK) status = cdam_client_check_policy(client, state->message.options, err);
+  cdam_state *copy = NULL;
+  if (status == CDAM_OK) status = cdam_state_copy(state, &copy, err);
+  if (status == CDAM_OK) status = cdam_ensure_engine_identity(copy, err);
+  if (status != CDAM_OK) {
+    cdam_state_free(copy);
+    return status;
+  }
+  cdam_session *session;
+  status = cdam_session_new(client, copy, &session, err);
+  if (status != CDAM_OK) return status;
+  return cdam_launch_run(session, flags, look_for_container, out, err);
+}

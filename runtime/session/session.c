@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "engine/client_private.h"
+
+/* ---- states ---- */
+
+cdam_status cdam_set_text(char **field, const char *text, cdam_error *err) {
+  char *copy = strdup(text);
+  if (!copy) return cdam_fail_memory(err);
+  if (*field != protobuf_c_empty_string) free(*field);
+  *field = copy;
+  return CDAM_OK;
+}
+
+cdam_status cdam_ensure_engine_identity(cdam_state *state, cdam_error *err) {
+  if (state->message.engine) return CDAM_OK;
+  Cofferdam__V1__EngineIdentity *engine = malloc(sizeof *engine);
+  if (!engine) return cdam_fail_memory(err);
+  cofferdam__v1__engine_identity__init(engine);
+  state->message.engine = engine;
+  return CDAM_OK;
+}
+
+cdam_status cdam_client_check_policy(const cdam_client *client,
+                                     const Cofferdam__V1__SandboxOptions *options,
+                                     cdam_error *err) {
+  if (!client->config.minimum) return CDAM_OK;
+  return cdam_generated_check_policy(&client->config.minimum->message, options, err);
+}
+
+/* ---- sessions ---- */
+
+cdam_status cdam_session_warn(cdam_session *session, const char *text, cdam_error *err) {
+  char **grown =
+      realloc(session->warnings, (session->warning_count + 1) * sizeof *session->warnings);
+  if (!grown) return cdam_fail_memory(err);
+  session->warnings = grown;
+  char *copy = strdup(text);
+  if (!copy) return cdam_fail_memory(err);
+  session->warnings[session->warning_count++] = copy;
+  return CDAM_OK;
+}
+
+static bool warn_of_note(void *user, const char *field, const char *with, const char *text) {
+  (void)field;
+  (void)with;
+  return cdam_session_warn(user, text, NULL) == CDAM_OK;
+}
+
+cdam_status cdam_session_new(cdam_client *client, cdam_state *state, cdam_session **out,
+                             cdam_error *err) {
+  cdam_session *session = calloc(1, sizeof *session);
+  if (!session) {
+    cdam_state_free(state);
+    return cdam_fail_memory(err);
+  }
+  session->client = client;
+  session->state = state;
+  if (!cdam_generated_notes(state->message.options, warn_of_note, session)) {
+    cdam_session_free(session);
+    return cdam_fail_memory(err);
+  }
+  *out = session;
+  return CDAM_OK;
+}
+
+void cdam_session_free(cdam_session *session) {
+  if (!session) return;
+  for (size_t i = 0; i < session->warning_count; i++)
+    free(session->warnings[i]);
+  free(session->warnings);
+  cdam_state_free(session->state);
+  free(session);
+}
+
+const cdam_state *cdam_session_state(const cdam_session *session) {
+  return session ? session->state : NULL;
+}
+
+bool cdam_session_was_recreated(const cdam_session *session) {
+  return session && session->recreated;
+}
+
+void cdam_session_set_workspace_ready(cdam_session *session, bool ready) {
+  if (session) session->state->message.workspace_ready = ready;
+}
+
+size_t cdam_session_warning_count(const cdam_session *session) {
+  return session ? session->warning_count : 0;
+}
+
+const char *cdam_session_warning(const cdam_session *session, size_t index) {
+  return index < cdam_session_warning_count(session) ? session->warnings[index] : NULL;
+}
