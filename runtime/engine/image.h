@@ -3,8 +3,8 @@
 #ifndef COFFERDAM_ENGINE_IMAGE_H
 #define COFFERDAM_ENGINE_IMAGE_H
 
-#include "base/buffer.h"
 #include "engine/operation.h"
+#include "engine/pull_stream.h"
 
 /* The parts of "[registry[:port]/]path[:tag][@digest]", as Docker parses it. An image id
  * ("sha256:" and 64 hexadecimal digits, or the digits alone) is one, too: it has only a digest,
@@ -33,15 +33,17 @@ struct cdam_image_job {
   char image_id[72]; /* "sha256:" and 64 hexadecimal digits */
   cdam_image_done done;
   const char *reference; /* borrowed; lives as long as the job */
+  bool pull;             /* allowed */
   bool pulled;
-  cdam_buffer line; /* of the pull stream, unfinished */
-  cdam_error pull_error;
-  bool pull_failed;
+  cdam_image_reference parts;
+  cdam_pull_stream stream;
 };
 
 /* Inspects the image, pulls it when it is absent and `pull` allows it (progress goes to the
- * client's callback), and inspects it again. The job stands in the operation's struct; its steps
- * find it as op->part. */
+ * client's callback), and inspects it again. Without tag and digest the tag is "latest"; with
+ * both the digest counts. The job stands in the operation's struct; its steps find it as op->part.
+ * CDAM_ERR_INVALID, CDAM_ERR_NOT_FOUND (absent, and there is nothing to pull), CDAM_ERR_PULL,
+ * CDAM_ERR_PROTOCOL, the engine's errors. */
 void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *reference, bool pull,
                        cdam_image_done done);
 
