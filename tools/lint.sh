@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev lint: everything that can be said about the sources without running them.
+set -euo pipefail
+# shellcheck source=tools/common.sh
+. "$COFFERDAM_ROOT/tools/common.sh"
+
+need_packages "${BUILD_PACKAGES[@]}" "${LINT_PACKAGES[@]}" git
+failed=0
+
+check() {
+  local what=$1
+  shift
+  if "$@"; then
+    echo "ok      $what"
+  else
+    echo "FAILED  $what"
+    failed=1
+  fi
+}
+
+# Written by hand, and known to git or about to be.
+by_hand() {
+  git ls-files --cached --others --exclude-standard -- "$@" | grep -v '^generated/' |
+    while read -r file; do [ ! -e "$file" ] || echo "$file"; done
+}
+
+scripts() {
+  by_hand '*.sh'
+  by_hand dev .ci/run tests codegen tools | xargs -r grep -lE '^#!.*\b(ba)?sh$' | grep -v '\.sh$'
+}
+
+long_lines() {
+  ! by_hand '*.c' '*.h' '*.sh' '*.py' dev | xargs grep -nE '^.{101,}$'
+}
+
+licensed() {
+  ! by_hand '*.c' '*.h' '*.sh' '*.py' dev | xargs grep -LE 'SPDX-License-Identifier: Apache-2.0'
+}
+
+analysed() {
+  rm -rf build-analyze
+  local log status=0
+  log=$(mktemp)
+  CFLAGS='-fanalyzer -O1' meson setup build-analyze . -Dwerror=false >"$log" 2>&1 &&
+    ninja -C build-analyze libcofferdam.so."$(meson introspect --projectinfo build-analyze |
+      sed -E 's/.*"version": "([^"]*)".*/\1/')" >"$log" 2>&1 || status=1
+  grep -A12 -E 'warning:.*\[-Wanalyzer' "$log" && status=1
+  [ "$status" = 0 ] || tail -3 "$log"
+  rm -rf "$log" build-analyze
+  return "$status"
+}
+
+mapfile -t sources < <(by_hand '*.c' '*.h')
+mapfile -t shell < <(scripts)
+check "clang-format" clang-format --dry-run -Werror "${sources[@]}"
+check "shellcheck" shellcheck "${shell[@]}"
+check "lines of 100 columns at most" long_lines
+check "licence lines" licensed
+check "cppcheck" cppcheck -q --error-exitcode=1 --std=c11 --inline-suppr \
+  --enable=warning,portability --suppress=missingInclude --suppress=unknownMacro \
+  -D'CDAM_API=' -D'CDAM_CHECK=' -I runtime -I runtime/include -I generated/include -I generated/c \
+  runtime
+check "gcc -fanalyzer" analysed
+[ ! -e codegen/compat.py ] || check "schema compatibility" python3 codegen/compat.py
+[ ! -e codegen/generate.py ] || check "generated/ is up to date" tools/regen.sh --check
+if command -v buf >/dev/null; then
+  check "buf lint" buf lint schema
+else
+  echo "skipped buf lint: there is no buf on this machine"
+fi
+exit "$failed"

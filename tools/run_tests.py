@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of the build trees that ./dev test made, and sums up their cases.
+
+A test that looks at the library as it is shipped runs in build-release; tests of threads run in
+build-tsan and, with all others, in build-asan. The last line is "N passed, N failed", with
+", N skipped" when there are any. In CI a skipped case is a failure.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RELEASE_SUITES = {"abi", "install", "headers", "docs", "oom"}
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:"
+    "strict_string_checks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+def belongs(tree, suites):
+    if tree == "release":
+        return bool(suites & RELEASE_SUITES)
+    if tree == "tsan":
+        return "threads" in suites
+    return not suites & RELEASE_SUITES
+
+
+def tests_of(tree, wanted):
+    """Pairs of suite and name, in the form that `meson test` takes, and the wanted that were met."""
+    listed = subprocess.run(
+        ["meson", "introspect", "--tests", f"build-{tree}"],
+        cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    chosen, met = [], set()
+    for test in json.loads(listed):
+        suites = {suite.split(":")[-1] for suite in test["suite"]}
+        if not belongs(tree, suites):
+            continue
+        hits = wanted & (suites | {test["name"]})
+        if hits or not wanted:
+            chosen.append(test["name"])
+            met |= hits
+    return sorted(set(chosen)), met
+
+
+class Tally:
+    def __init__(self):
+        self.passed, self.skipped, self.failed = 0, [], []
+
+
+def run_tree(tree, names, tally):
+    print(f"\n== build-{tree}: {len(names)} tests", flush=True)
+    logs = ROOT / f"build-{tree}" / "meson-logs"
+    for stale in logs.glob("testlog*"):
+        stale.unlink()
+    # Memory randomized too far is more than gcc 12's sanitizers can take on some kernels.
+    fixed = ["setarch", "-R"]
+    if subprocess.run([*fixed, "true"], capture_output=True, check=False).returncode != 0:
+        fixed = []
+    begun = time.monotonic()
+    status = subprocess.run(
+        [*fixed, "meson", "test", "-C", f"build-{tree}", "--no-rebuild", *names],
+        cwd=ROOT, check=False, env={**os.environ, **ENVIRONMENT}).returncode
+    before = len(tally.failed)
+    collect(tree, logs, tally)
+    if status != 0 and len(tally.failed) == before:
+        tally.failed.append((f"{tree}: meson test ended with status {status}", ""))
+    print(f"== build-{tree}: {time.monotonic() - begun:.0f} s", flush=True)
+
+
+def collect(tree, logs, tally):
+    """Cases come from the JUnit file; it does not know of a program that fails after its last
+    case, or without any, but the JSON log does."""
+    outputs = {}
+    for line in (logs / "testlog.json").read_text(errors="replace").splitlines():
+        record = json.loads(line)
+        name = record["name"].split(" / ")[-1].split(":")[-1]
+        text = (record.get("stdout") or "") + (record.get("stderr") or "")
+        outputs[name] = (record["result"], text)
+    bad_programs = set()
+    for case in ElementTree.parse(logs / "testlog.junit.xml").iter("testcase"):
+        program = case.get("classname").split(".")[-1]
+        label = case.get("name") if case.get("name") == program \
+            else f"{program}: {case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed.append((f"{tree}: {label}", outputs.get(program, ("", ""))[1]))
+            bad_programs.add(program)
+        elif case.find("skipped") is not None:
+            tally.skipped.append(f"{tree}: {label}")
+        else:
+            tally.passed += 1
+    for program, (result, text) in outputs.items():
+        if result not in ("OK", "SKIP", "EXPECTEDFAIL") and program not in bad_programs:
+            tally.failed.append((f"{tree}: {program} as a whole ({result})", text))
+
+
+def report(tally, strict):
+    shown = None
+    for label, output in tally.failed:
+        print(f"\nFAILED {label}")
+        if output and output != shown:
+            print("\n".join("  | " + line for line in output.splitlines()[-40:]))
+        shown = output
+    for label in tally.skipped:
+        print(f"SKIPPED {label}" + (" (a failure in CI)" if strict else ""))
+    failed = len(tally.failed) + (len(tally.skipped) if strict else 0)
+    skipped = 0 if strict else len(tally.skipped)
+    print(f"\n{tally.passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed or not tally.passed else 0
+
+
+def main(arguments):
+    wanted, tally = set(arguments), Tally()
+    unmet = set(wanted)
+    for tree in ("asan", "release", "tsan"):
+        names, met = tests_of(tree, wanted)
+        unmet -= met
+        if names:
+            run_tree(tree, names, tally)
+    for name in sorted(unmet):
+        tally.failed.append((f"there is no test or suite called {name}", ""))
+    return report(tally, os.environ.get("CI") == "true")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

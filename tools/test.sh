@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev test: builds everything and runs all tests, or those that are named.
+set -euo pipefail
+# shellcheck source=tools/common.sh
+. "$COFFERDAM_ROOT/tools/common.sh"
+
+need_packages "${BUILD_PACKAGES[@]}" "${ENGINE_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+for tree in asan release tsan; do
+  build_tree "$tree"
+done
+# Compiled only: another compiler, other warnings.
+[ $# -gt 0 ] || build_tree clang
+
+library=$(echo "$COFFERDAM_ROOT"/build-release/libcofferdam.so.?.*.?)
+stripped=$(mktemp)
+strip -o "$stripped" "$library"
+say "the stripped shared library has $(stat -c %s "$stripped") bytes"
+rm -f "$stripped"
+
+exec tools/with-engine.sh --tls --registry python3 tools/run_tests.py "$@"
