@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "args.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+typedef struct own_flag {
+  unsigned bit;
+  const char *name;
+  const char *metavar;
+  const char *help;
+} own_flag;
+
+static const own_flag own_flags[] = {
+    {CLI_FLAG_STATE, "state", "FILE",
+     "The file of the sandbox's state; - is standard input or output."},
+    {CLI_FLAG_KEY_FILE, "key-file", "FILE",
+     "Seal states with this key (HMAC-SHA-256), and read only those that are sealed with it."},
+    {CLI_FLAG_OUT, "out", "FILE", "Write the sealed state here, not back to where it came from."},
+    {CLI_FLAG_UNPAUSE, "unpause", NULL, "Unpause the container if it is paused."},
+    {CLI_FLAG_TIMEOUT, "timeout", "SECONDS", "Kill the command after this time; 1.5 is fine, too."},
+    {CLI_FLAG_USER, "user", "USER", "Run as this user: UID, UID:GID, or a name in the image."},
+    {CLI_FLAG_WORKDIR, "workdir", "DIR", "Run in this directory of the sandbox."},
+    {CLI_FLAG_ENV, "env", "KEY=VALUE",
+     "Set a variable for the command, on top of the sandbox's own."},
+    {CLI_FLAG_JSON, "json", NULL, "Print JSON."},
+    {CLI_FLAG_HOST, "host", "ENDPOINT",
+     "The engine: unix:///PATH or tcp://HOST:PORT, instead of DOCKER_HOST."},
+    {CLI_FLAG_PLAIN_TCP, "allow-plain-tcp", NULL,
+     "Allow tcp:// without TLS. Who can reach such an engine owns its machine."},
+    {CLI_FLAG_VERSION, "version", NULL, "Print the version and exit."},
+    {CLI_FLAG_HELP, "help", NULL, "Print this help and exit."},
+};
+
+#define OWN_FLAG_COUNT (sizeof own_flags / sizeof *own_flags)
+
+static const char policy_prefix[] = "require-";
+static const char policy_help[] = "Refuse any sandbox for which this option has another value.";
+
+/* ---- the list of flags ---- */
+
+static bool add_option(cli_slot *slot, const cdam_option_flag *option, bool policy) {
+  *slot = (cli_slot){.metavar = option->metavar,
+                     .help = policy ? policy_help : option->help,
+                     .required = option->required && !policy,
+                     .repeatable = option->repeatable,
+                     .option = option,
+                     .policy = policy};
+  if (asprintf(&slot->name, "%s%s", policy ? policy_prefix : "", option->name) >= 0) return true;
+  slot->name = NULL;
+  return false;
+}
+
+static bool add_own(cli_slot *slot, const own_flag *flag) {
+  *slot = (cli_slot){.name = strdup(flag->name),
+                     .metavar = flag->metavar,
+                     .help = flag->help,
+                     .required = flag->bit == CLI_FLAG_STATE,
+                     .repeatable = flag->bit == CLI_FLAG_ENV,
+                     .own = flag->bit};
+  return slot->name != NULL;
+}
+
+cli_slot *cli_slots_new(const cli_command *command, size_t *count) {
+  cli_slot *slots = calloc(2 * cdam_option_flag_count + OWN_FLAG_COUNT, sizeof *slots);
+  if (!slots) return NULL;
+  size_t used = 0;
+  bool ok = true;
+  for (size_t i = 0; command->takes_options && i < cdam_option_flag_count; i++)
+    ok = add_option(&slots[used++], &cdam_option_flags[i], false) && ok;
+  for (size_t i = 0; i < OWN_FLAG_COUNT; i++)
+    if ((command->flags | CLI_FLAG_HELP) & own_flags[i].bit)
+      ok = add_own(&slots[used++], &own_flags[i]) && ok;
+  for (size_t i = 0; command->takes_policy && i < cdam_option_flag_count; i++)
+    if (cdam_option_flags[i].isolates)
+      ok = add_option(&slots[used++], &cdam_option_flags[i], true) && ok;
+  if (!ok) {
+    cli_slots_free(slots, used);
+    return NULL;
+  }
+  *count = used;
+  return slots;
+}
+
+void cli_slots_free(cli_slot *slots, size_t count) {
+  for (size_t i = 0; slots && i < count; i++)
+    free(slots[i].name);
+  free(slots);
+}
+
+/* ---- values ---- */
+
+/* Seconds as digits, with or without a fraction, rounded up to milliseconds. */
+static bool parse_seconds(const char *text, int64_t *ms) {
+  const int64_t most = INT64_C(1000000000);
+  int64_t whole = 0, thousandths = 0, unit = 100;
+  const char *at = text;
+  if (!isdigit((unsigned char)*at)) return false;
+  for (; isdigit((unsigned char)*at); at++) {
+    whole = whole * 10 + (*at - '0');
+    if (whole > most) return false;
+  }
+  bool more = false;
+  if (*at == '.' && isdigit((unsigned char)at[1])) {
+    for (at++; isdigit((unsigned char)*at); at++, unit /= 10) {
+      thousandths += unit * (*at - '0');
+      more = more || (unit == 0 && *at != '0');
+    }
+  }
+  *ms = whole * 1000 + thousandths + (more ? 1 : 0);
+  return *at == '\0' && *ms > 0;
+}
+
+static int add_env(cli_args *args, const char *text) {
+  const char *equals = strchr(text, '=');
+  if (!equals || equals == text) return cli_usage(args->command, "--env takes KEY=VALUE");
+  const char **grown = realloc(args->env, (args->env_count + 2) * sizeof *grown);
+  if (!grown) return cli_no_memory(args);
+  args->env = grown;
+  args->env[args->env_count++] = text;
+  args->env[args->env_count] = NULL;
+  return CLI_OK;
+}
+
+static int set_timeout(cli_args *args, const char *text) {
+  if (parse_seconds(text, &args->timeout_ms)) return CLI_OK;
+  return cli_usage(args->command, "--timeout takes seconds above 0 such as 30 or 1.5, not '%s'",
+                   text);
+}
+
+/* A flag whose value is kept as it is. */
+static int set_text(const cli_args *args, const cli_slot *slot, const char **place,
+                    const char *text) {
+  if (*text == '\0') return cli_usage(args->command, "--%s is empty", slot->name);
+  *place = text;
+  return CLI_OK;
+}
+
+static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
+  switch (slot->own) {
+  case CLI_FLAG_STATE:
+    return set_text(args, slot, &args->state_file, text);
+  case CLI_FLAG_KEY_FILE:
+    return set_text(args, slot, &args->key_file, text);
+  case CLI_FLAG_OUT:
+    return set_text(args, slot, &args->out_file, text);
+  case CLI_FLAG_USER:
+    return set_text(args, slot, &args->user, text);
+  case CLI_FLAG_WORKDIR:
+    return set_text(args, slot, &args->workdir, text);
+  case CLI_FLAG_HOST:
+    return set_text(args, slot, &args->host, text);
+  case CLI_FLAG_TIMEOUT:
+    return set_timeout(args, text);
+  case CLI_FLAG_ENV:
+    return add_env(args, text);
+  case CLI_FLAG_UNPAUSE:
+    args->unpause = true;
+    return CLI_OK;
+  case CLI_FLAG_JSON:
+    args->json = true;
+    return CLI_OK;
+  case CLI_FLAG_PLAIN_TCP:
+    args->plain_tcp = true;
+    return CLI_OK;
+  case CLI_FLAG_VERSION:
+    args->version = true;
+    return CLI_OK;
+  default:
+    args->help = true;
+    return CLI_OK;
+  }
+}
+
+/* A demand that demands nothing would pass for one that does. */
+static int check_demand(const cli_args *args, const cli_slot *slot, const char *text) {
+  cdam_error err;
+  char *json = NULL;
+  if (cdam_options_to_json(args->policy, &json, &err) != CDAM_OK) return cli_fail(args, &err, NULL);
+  bool empty = strcmp(json, "{}") == 0;
+  free(json);
+  if (!empty) return CLI_OK;
+  return cli_usage(args->command, "--%s %s demands nothing", slot->name, text ? text : "");
+}
+
+static int set_option(cli_args *args, const cli_slot *slot, const char *text) {
+  cdam_error err;
+  cdam_options **target = slot->policy ? &args->policy : &args->options;
+  if (!*target && cdam_options_new(target, &err) != CDAM_OK) return cli_fail(args, &err, NULL);
+  if (slot->option->set(*target, text, &err) == CDAM_OK)
+    return slot->policy ? check_demand(args, slot, text) : CLI_OK;
+  if (err.code == CDAM_ERR_NO_MEMORY) return cli_fail(args, &err, NULL);
+  cli_usage(args->command, "--%s: %s", slot->name, err.message);
+  return CLI_INVALID;
+}
+
+/* ---- the parser ---- */
+
+static struct option *getopt_table(const cli_slot *slots, size_t count) {
+  struct option *table = calloc(count + 1, sizeof *table);
+  for (size_t i = 0; table && i < count; i++)
+    table[i] = (struct option){
+        .name = slots[i].name,
+        .has_arg = slots[i].metavar ? required_argument : no_argument,
+        .val = 'L',
+    };
+  return table;
+}
+
+/* getopt_long accepts `--net` for `--network`; what isolates is not guessed, and a
+ * flag that comes later must not change what an old script means. */
+static bool is_full_name(const char *given, const cli_slot *slot) {
+  size_t length = strlen(slot->name);
+  return strncmp(given, "--", 2) == 0 && strncmp(given + 2, slot->name, length) == 0 &&
+         (given[2 + length] == '\0' || given[2 + length] == '=');
+}
+
+static int take_flag(cli_args *args, cli_slot *slot, const char *given, const char *text) {
+  if (!is_full_name(given, slot))
+    return cli_usage(args->command, "unknown flag '%s'; is it --%s?", given, slot->name);
+  if (slot->seen && !slot->repeatable)
+    return cli_usage(args->command, "--%s is given twice", slot->name);
+  slot->seen = true;
+  return slot->option ? set_option(args, slot, text) : set_own(args, slot, text);
+}
+
+static int bad_flag(const cli_args *args, int kind, const char *given) {
+  int name = (int)strcspn(given, "=");
+  if (kind == ':') return cli_usage(args->command, "%s needs a value", given);
+  if (strncmp(given, "--", 2) == 0 && given[name] == '=' && optopt)
+    return cli_usage(args->command, "%.*s takes no value", name, given);
+  return cli_usage(args->command, "unknown flag '%.*s'", name, given);
+}
+
+static int read_flags(cli_args *args, cli_slot *slots, const struct option *table, int argc,
+                      char **argv) {
+  optind = 0;
+  opterr = 0;
+  for (;;) {
+    int index = -1;
+    int before = optind ? optind : 1;
+    const char *given = before < argc ? argv[before] : "";
+    int found = getopt_long(argc, argv, "+:h", table, &index);
+    if (found == -1) {
+      bool dashes = optind > before;
+      if (dashes || args->command->operands == CLI_OPERANDS_COMMAND || optind >= argc) break;
+      argv[1 + args->operand_count++] = argv[optind++];
+      continue;
+    }
+    if (found == 'h') args->help = true;
+    if (found == '?' || found == ':') return bad_flag(args, found, given);
+    int code = found == 'L' ? take_flag(args, &slots[index], given, optarg) : CLI_OK;
+    if (code != CLI_OK || args->help) return code;
+  }
+  while (optind < argc)
+    argv[1 + args->operand_count++] = argv[optind++];
+  argv[1 + args->operand_count] = NULL;
+  args->operands = argv + 1;
+  return CLI_OK;
+}
+
+static int check_operands(const cli_args *args) {
+  const cli_command *command = args->command;
+  switch (command->operands) {
+  case CLI_OPERANDS_NONE:
+    if (args->operand_count == 0) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[0]);
+  case CLI_OPERANDS_FILE:
+    if (args->operand_count == 0 || args->operands[0][0] == '\0')
+      return cli_usage(command, "%s needs a FILE", command->name);
+    if (args->operand_count == 1) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[1]);
+  default:
+    if (args->operand_count > 0 || !command->is_exec) return CLI_OK;
+    return cli_usage(command, "%s needs a command", command->name);
+  }
+}
+
+static int check_required(const cli_args *args, const cli_slot *slots, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (slots[i].required && !slots[i].seen)
+      return cli_usage(args->command, "%s needs --%s %s", args->command->name, slots[i].name,
+                       slots[i].metavar ? slots[i].metavar : "");
+  return check_operands(args);
+}
+
+int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv) {
+  args->command = command;
+  args->operand_count = 0;
+  size_t count = 0;
+  cli_slot *slots = cli_slots_new(command, &count);
+  struct option *table = slots ? getopt_table(slots, count) : NULL;
+  int code = CLI_OK;
+  if (!table)
+    code = cli_no_memory(args);
+  else
+    code = read_flags(args, slots, table, argc, argv);
+  if (code == CLI_OK && !args->help && !args->version) code = check_required(args, slots, count);
+  free(table);
+  cli_slots_free(slots, count);
+  return code;
+}
+
+void cli_args_free(cli_args *args) {
+  free(args->env);
+  cdam_options_free(args->options);
+  cdam_options_free(args->policy);
+}

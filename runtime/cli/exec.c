@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine.h"
+#include "help.h"
+#include "report.h"
+#include "statefile.h"
+
+static const size_t output_cap = 64 * 1024 * 1024;
+
+static int put_output(const cli_args *args, const char *name, FILE *stream, const char *bytes,
+                      size_t length, uint64_t total) {
+  bool ok = fwrite(bytes, 1, length, stream) == length && fflush(stream) == 0;
+  if (!ok) {
+    cli_say("cannot write the command's %s: %s; check where it goes", name, strerror(errno));
+    return cli_failure_code(args);
+  }
+  if (total > length)
+    cli_say("the command's %s is cut: %zu of %" PRIu64 " bytes are kept; send it to a file instead",
+            name, length, total);
+  return CLI_OK;
+}
+
+static int say_not_started(const cdam_exec_result *result, const char *program) {
+  const char *why = cdam_exec_result_stderr(result, NULL);
+  int length = (int)strcspn(why, "\r\n");
+  cli_say("%s could not be started%s%.*s; check that the image has it", program, length ? ": " : "",
+          length, why);
+  return cdam_exec_result_exit_code(result);
+}
+
+static int say_timed_out(const cdam_exec_result *result) {
+  if (cdam_exec_result_still_running(result))
+    cli_say("timed out, and the command could not be killed; "
+            "end it with 'cofferdam rm', or by stopping the container");
+  else
+    cli_say("timed out; the command was killed: give it more with --timeout");
+  return CLI_TIMED_OUT;
+}
+
+static int show(const cli_args *args, const cdam_exec_result *result) {
+  if (cdam_exec_result_not_started(result)) return say_not_started(result, args->operands[0]);
+  size_t length = 0;
+  const char *bytes = cdam_exec_result_stdout(result, &length);
+  int code =
+      put_output(args, "stdout", stdout, bytes, length, cdam_exec_result_stdout_total(result));
+  bytes = cdam_exec_result_stderr(result, &length);
+  int second =
+      put_output(args, "stderr", stderr, bytes, length, cdam_exec_result_stderr_total(result));
+  if (cdam_exec_result_timed_out(result)) return say_timed_out(result);
+  if (code == CLI_OK) code = second;
+  return code == CLI_OK ? cdam_exec_result_exit_code(result) : code;
+}
+
+static int execute(const cli_args *args, cdam_client *client, const cdam_state *state) {
+  cdam_session *session = NULL;
+  int code = cli_session_resume(args, client, state, true, &session);
+  if (code != CLI_OK) return code;
+  cdam_exec_command command = {
+      .argv = (const char *const *)args->operands,
+      .env = args->env,
+      .user = args->user,
+      .workdir = args->workdir,
+      .timeout_ms = args->timeout_ms,
+      .output_cap = output_cap,
+  };
+  cdam_exec_result *result = NULL;
+  cdam_error err;
+  if (cdam_exec(session, &command, &result, &err) != CDAM_OK)
+    code = cli_fail(args, &err, NULL);
+  else
+    code = show(args, result);
+  cdam_exec_result_free(result);
+  cdam_session_free(session);
+  return code;
+}
+
+static int run(cli_args *args) {
+  cdam_key *key = NULL;
+  cdam_state *state = NULL;
+  cdam_client *client = NULL;
+  int code = cli_key_open(args, &key);
+  if (code == CLI_OK) code = cli_state_read(args, args->state_file, key, &state);
+  if (code == CLI_OK) code = cli_client_new(args, NULL, &client);
+  if (code == CLI_OK) code = execute(args, client, state);
+  cdam_client_free(client);
+  cdam_state_free(state);
+  cdam_key_free(key);
+  return code;
+}
+
+const cli_command cli_exec = {
+    .name = "exec",
+    .usage = "--state FILE [FLAG]... -- CMD [ARG]...",
+    .purpose = "Run a command in a sandbox, and end with its status.",
+    .notes = "The container is checked against the state as by resume. One that is stopped is\n"
+             "started; one that is gone is not made again, and FILE is never written. The command\n"
+             "has no standard input. Its output comes when it has ended, at most 64 MiB each of\n"
+             "stdout and stderr. Flags end at '--' or at CMD.\n"
+             "\n"
+             "The time for --timeout starts with the command. Ctrl-C ends cofferdam, not the\n"
+             "command.\n",
+    .examples = "  cofferdam exec --state s.pb -- ip addr\n"
+                "  cofferdam exec --state s.pb --timeout 1.5 --user 1000 --workdir /tmp \\\n"
+                "      --env LANG=C -- sh -c 'make check'\n"
+                "  cofferdam exec --state - -- id <s.pb\n",
+    .exits =
+        "  The command's own, as it is; 128+N after signal N. Besides:\n"
+        "  2    wrong usage\n"
+        "  10   the state or the key is refused, or cannot be read\n"
+        "  11   drift: the container is not what the state says, or somebody else's\n"
+        "  124  the command was timed out\n"
+        "  125  cofferdam itself failed: the engine, or a sandbox that is gone or paused\n"
+        "  126  the command cannot be run\n"
+        "  127  the command was not found\n"
+        "  With 2, 10, 11 and 124 to 127 of its own, cofferdam writes a line that begins with\n"
+        "  'cofferdam:'. After 10, 11 and 125 use 'cofferdam resume': it has no other statuses\n"
+        "  to mix them up with.\n",
+    .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_TIMEOUT | CLI_FLAG_USER |
+             CLI_FLAG_WORKDIR | CLI_FLAG_ENV | CLI_FLAGS_ENGINE,
+    .operands = CLI_OPERANDS_COMMAND,
+    .takes_policy = true,
+    .is_exec = true,
+    .run = run,
+};

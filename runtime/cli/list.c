@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine.h"
+#include "help.h"
+#include "report.h"
+
+/* RFC 3339 in UTC. */
+static void format_time(int64_t seconds, char *buffer, size_t size) {
+  time_t when = (time_t)seconds;
+  struct tm parts;
+  if (!gmtime_r(&when, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    snprintf(buffer, size, "@%" PRId64, seconds);
+}
+
+static json_t *entry_json(const cdam_sandbox_list *list, size_t index) {
+  char created[64];
+  format_time(cdam_list_created(list, index), created, sizeof created);
+  return json_pack("{s:s, s:s, s:s, s:s, s:s}", "session_id", cdam_list_session_id(list, index),
+                   "container_id", cdam_list_container_id(list, index), "status",
+                   cdam_list_status(list, index), "image", cdam_list_image(list, index), "created",
+                   created);
+}
+
+static int put_json(const cli_args *args, const cdam_sandbox_list *list) {
+  json_t *array = json_array();
+  size_t count = cdam_list_count(list);
+  bool ok = array != NULL;
+  for (size_t i = 0; ok && i < count; i++)
+    ok = json_array_append_new(array, entry_json(list, i)) == 0;
+  ok = ok && json_dumpf(array, stdout, JSON_INDENT(2)) == 0;
+  json_decref(array);
+  if (!ok && !ferror(stdout)) return cli_no_memory(args);
+  putchar('\n');
+  return cli_finish_stdout(args);
+}
+
+static int put_table(const cli_args *args, const cdam_sandbox_list *list) {
+  printf("%-36s  %-12s  %-10s  %-20s  %s\n", "SESSION", "CONTAINER", "STATUS", "CREATED", "IMAGE");
+  size_t count = cdam_list_count(list);
+  for (size_t i = 0; i < count; i++) {
+    char created[64];
+    format_time(cdam_list_created(list, i), created, sizeof created);
+    printf("%-36s  %-12.12s  %-10s  %-20s  ", cdam_list_session_id(list, i),
+           cdam_list_container_id(list, i), cdam_list_status(list, i), created);
+    cli_put_text(stdout, cdam_list_image(list, i));
+    putchar('\n');
+  }
+  return cli_finish_stdout(args);
+}
+
+static int run(cli_args *args) {
+  cdam_client *client = NULL;
+  int code = cli_client_new(args, NULL, &client);
+  if (code != CLI_OK) return code;
+  cdam_sandbox_list *list = NULL;
+  cdam_error err;
+  if (cdam_list(client, &list, &err) != CDAM_OK)
+    code = cli_fail(args, &err, NULL);
+  else
+    code = args->json ? put_json(args, list) : put_table(args, list);
+  cdam_list_free(list);
+  cdam_client_free(client);
+  return code;
+}
+
+const cli_command cli_list = {
+    .name = "list",
+    .usage = "[--json]",
+    .purpose = "List the sandboxes of the engine, running or not.",
+    .notes = "With --json: an array of objects with session_id, container_id (in full), status,\n"
+             "image and created (UTC), all of them strings.\n",
+    .examples = "  cofferdam list\n"
+                "  cofferdam list --json | jq -r '.[].session_id'\n",
+    .exits = cli_exits_engine,
+    .flags = CLI_FLAG_JSON | CLI_FLAGS_ENGINE,
+    .run = run,
+};
