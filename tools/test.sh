@@ -12,7 +12,7 @@ done
 # Compiled only: another compiler, other warnings.
 [ $# -gt 0 ] || build_tree clang
 
-library=$(echo "$COFFERDAM_ROOT"/build-release/libcofferdam.so.?.*.?)
+library=$(echo "$COFFERDAM_ROOT"/build-release/libcofferdam.so.*.*.*[0-9])
 stripped=$(mktemp)
 strip -o "$stripped" "$library"
 say "the stripped shared library has $(stat -c %s "$stripped") bytes"
