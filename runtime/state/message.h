@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What options and states share: copying, and looking for fields that are not known. */
+#ifndef COFFERDAM_STATE_MESSAGE_H
+#define COFFERDAM_STATE_MESSAGE_H
+
+#include "options/generated.h"
+
+/* A deep copy, unknown fields included; NULL when out of memory. */
+ProtobufCMessage *cdam_message_copy(const ProtobufCMessage *message);
+
+/* Does the message, or one that it holds, have fields that the schema does not know? */
+bool cdam_message_has_unknown(const ProtobufCMessage *message);
+
+#endif
