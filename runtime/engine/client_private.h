@@ -8,14 +8,15 @@
 
 #include <cofferdam/client.h>
 
+#include "engine/endpoint.h"
 #include "engine/operation.h"
 
 /* An engine's id, with its NUL. */
 #define CDAM_ENGINE_ID_SIZE 257
 
 struct cdam_client_config {
-  char *endpoint;      /* as given */
-  char *cert_path;     /* directory, when tls */
+  char *endpoint;  /* as given */
+  char *cert_path; /* directory, when tls */
   bool tls;
   bool allow_plain_tcp;
   unsigned timeout_ms;
@@ -27,13 +28,25 @@ struct cdam_client_config {
 
 struct cdam_client {
   cdam_client_config config; /* its own copy */
-  char *socket_path;         /* unix sockets, or NULL */
-  char *base_url;            /* "http://localhost", "https://host:port" */
-  pthread_mutex_t lock;      /* guards all below */
+  cdam_endpoint endpoint;
+  char *ca_file; /* these three with TLS only; the last two NULL without a certificate */
+  char *cert_file;
+  char *key_file;
+  pthread_mutex_t lock; /* guards all below */
   cdam_loop *idle_loops;
-  char api_version[8];       /* "1.41"; "" until settled */
+  unsigned idle_count;
+  char api_version[8]; /* "1.41"; "" until settled */
   char engine_id[CDAM_ENGINE_ID_SIZE];
   bool engine_id_known;
 };
+
+/* client_config.c: a deep copy into *to, and its end. */
+cdam_status cdam_client_config_copy(const cdam_client_config *from, cdam_client_config *to,
+                                    cdam_error *err);
+void cdam_client_config_clear(cdam_client_config *config);
+
+/* client.c: takes an idle loop or makes one; NULL when out of memory. */
+cdam_loop *cdam_client_borrow_loop(cdam_client *client);
+void cdam_client_return_loop(cdam_client *client, cdam_loop *loop);
 
 #endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include <cofferdam/version.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "engine/client_private.h"
+#include "engine/sigpipe.h"
+
+#define MAX_HEAD (64 * 1024)
+#define MAX_BODY (16 * 1024 * 1024)
+#define MAX_ERROR_BODY (1024 * 1024)
+#define RESERVED 4
+#define MAX_SPARE 16
+#define MAX_SPARE_BUFFER (64 * 1024)
+
+/* ---- taking and giving back ---- */
+
+cdam_exchange *cdam_exchange_take(cdam_loop *loop) {
+  cdam_exchange *exchange = TAILQ_FIRST(&loop->spare);
+  if (exchange) {
+    TAILQ_REMOVE(&loop->spare, exchange, in_loop);
+    loop->spare_count--;
+    return exchange;
+  }
+  exchange = calloc(1, sizeof *exchange);
+  if (exchange) exchange->loop = loop;
+  return exchange;
+}
+
+bool cdam_exchange_reserve(cdam_loop *loop) {
+  while (loop->spare_count < RESERVED) {
+    cdam_exchange *exchange = calloc(1, sizeof *exchange);
+    if (!exchange) return false;
+    exchange->loop = loop;
+    TAILQ_INSERT_HEAD(&loop->spare, exchange, in_loop);
+    loop->spare_count++;
+  }
+  return true;
+}
+
+static void empty(cdam_buffer *buffer) {
+  if (buffer->capacity > MAX_SPARE_BUFFER) cdam_buffer_clear(buffer);
+  buffer->length = 0;
+  if (buffer->data) buffer->data[0] = '\0';
+}
+
+void cdam_exchange_give(cdam_exchange *exchange) {
+  cdam_loop *loop = exchange->loop;
+  curl_slist_free_all(exchange->own_headers);
+  if (loop->spare_count >= MAX_SPARE) {
+    exchange->own_headers = NULL;
+    cdam_exchange_free(exchange);
+    return;
+  }
+  empty(&exchange->path);
+  empty(&exchange->upload);
+  empty(&exchange->body);
+  *exchange = (cdam_exchange){
+      .loop = loop,
+      .easy = exchange->easy,
+      .path = exchange->path,
+      .upload = exchange->upload,
+      .body = exchange->body,
+  };
+  TAILQ_INSERT_HEAD(&loop->spare, exchange, in_loop);
+  loop->spare_count++;
+}
+
+void cdam_exchange_free(cdam_exchange *exchange) {
+  curl_easy_cleanup(exchange->easy);
+  curl_slist_free_all(exchange->own_headers);
+  cdam_buffer_clear(&exchange->path);
+  cdam_buffer_clear(&exchange->upload);
+  cdam_buffer_clear(&exchange->body);
+  free(exchange);
+}
+
+/* ---- what libcurl calls ---- */
+
+static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+  (void)user;
+  (void)purpose;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* libcurl sends a request again when a connection that it used before turns out to be dead,
+ * whatever the method. Nobody knows whether the engine has acted on the first one. */
+static int before_request(void *user, char *remote, char *local, int remote_port, int local_port) {
+  (void)remote;
+  (void)local;
+  (void)remote_port;
+  (void)local_port;
+  cdam_exchange *exchange = user;
+  return exchange->sendings++ && !exchange->may_repeat ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static bool is_success(const cdam_exchange *exchange) {
+  return exchange->http / 100 == 2 || exchange->http == 101;
+}
+
+/* Of a stream only the wait for the head has the timeout. An error that comes instead of
+ * a stream is an ordinary answer. */
+static void set_due_after_head(cdam_exchange *exchange) {
+  if (!exchange->stream) return;
+  if (is_success(exchange)) exchange->timeout_ms = exchange->silence_ms;
+  exchange->due = exchange->timeout_ms ? cdam_now_ms() + exchange->timeout_ms : 0;
+}
+
+static void end_of_head(cdam_exchange *exchange) {
+  long http = 0;
+  curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &http);
+  if (http < 200 && http != 101) { /* another head will follow */
+    exchange->api_version[0] = '\0';
+    return;
+  }
+  exchange->http = (int)http;
+  exchange->head_done = true;
+  set_due_after_head(exchange);
+}
+
+static void note_api_version(cdam_exchange *exchange, const char *value, size_t length) {
+  while (length && strchr(" \t\r\n", value[length - 1]))
+    length--;
+  while (length && (*value == ' ' || *value == '\t'))
+    value++, length--;
+  bool odd = length == 0 || length >= sizeof exchange->api_version ||
+             exchange->api_version[0] != '\0' || memchr(value, '\0', length);
+  if (odd) {
+    value = "?";
+    length = 1;
+  }
+  memcpy(exchange->api_version, value, length);
+  exchange->api_version[length] = '\0';
+}
+
+static size_t take_head(char *line, size_t size, size_t count, void *user) {
+  static const char name[] = "Api-Version:";
+  cdam_exchange *exchange = user;
+  size_t length = size * count;
+  exchange->head_bytes += length;
+  if (exchange->head_bytes > MAX_HEAD) {
+    cdam_fail(&exchange->error, CDAM_ERR_PROTOCOL,
+              "the head of the engine's answer is larger than %d bytes", MAX_HEAD);
+    return 0;
+  }
+  if (exchange->head_done) return length; /* a trailer */
+  if (length <= 2 && (line[0] == '\r' || line[0] == '\n')) end_of_head(exchange);
+  if (length >= sizeof name - 1 && strncasecmp(line, name, sizeof name - 1) == 0)
+    note_api_version(exchange, line + sizeof name - 1, length - (sizeof name - 1));
+  return length;
+}
+
+static bool hand_out(cdam_exchange *exchange, const char *bytes, size_t length) {
+  cdam_error failure = {0};
+  if (exchange->silence_ms) exchange->due = cdam_now_ms() + exchange->silence_ms;
+  if (exchange->sink(exchange->sink_user, bytes, length, &failure)) return true;
+  if (failure.code == CDAM_OK)
+    cdam_fail(&failure, CDAM_ERR_PROTOCOL, "the engine's answer makes no sense");
+  exchange->error = failure;
+  return false;
+}
+
+static bool collect(cdam_exchange *exchange, const char *bytes, size_t length) {
+  bool success = is_success(exchange);
+  size_t limit = success ? MAX_BODY : MAX_ERROR_BODY;
+  if (length > limit - exchange->body.length) {
+    exchange->enough = !success;
+    cdam_fail(&exchange->error, CDAM_ERR_PROTOCOL, "the engine's answer is larger than %zu bytes",
+              limit);
+    return false;
+  }
+  if (cdam_buffer_append(&exchange->body, bytes, length)) return true;
+  cdam_fail_memory(&exchange->error);
+  return false;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *user) {
+  cdam_exchange *exchange = user;
+  size_t length = size * count;
+  if (!exchange->next && exchange != exchange->loop->ping) return CURL_WRITEFUNC_ERROR;
+  bool ok = exchange->sink && is_success(exchange) ? hand_out(exchange, bytes, length)
+                                                   : collect(exchange, bytes, length);
+  return ok ? length : CURL_WRITEFUNC_ERROR;
+}
+
+/* ---- preparing ---- */
+
+#define SET(option, value) ((int)curl_easy_setopt(easy, option, value))
+
+static bool set_tls(CURL *easy, const cdam_client *client) {
+  int bad = SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+  bad |= SET(CURLOPT_SSL_VERIFYPEER, 1L) | SET(CURLOPT_SSL_VERIFYHOST, 2L);
+  bad |= SET(CURLOPT_CAINFO, client->ca_file);
+  bad |= SET(CURLOPT_CAPATH, NULL); /* nor does the system's own list count */
+  if (client->cert_file)
+    bad |= SET(CURLOPT_SSLCERT, client->cert_file) | SET(CURLOPT_SSLKEY, client->key_file);
+  return !bad;
+}
+
+/* What is the same for every request. Proxies and .netrc are for the web; an
+ * engine is reached directly or not at all. */
+static bool set_constants(cdam_exchange *exchange) {
+  const cdam_client *client = exchange->loop->client;
+  CURL *easy = exchange->easy;
+  int bad = SET(CURLOPT_NOSIGNAL, 1L) | SET(CURLOPT_QUICK_EXIT, 1L);
+  bad |= SET(CURLOPT_PROXY, "") | SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+  bad |= SET(CURLOPT_PROTOCOLS_STR,
+             client->config.tls && !client->endpoint.socket_path ? "https" : "http");
+  bad |= SET(CURLOPT_FOLLOWLOCATION, 0L) | SET(CURLOPT_PATH_AS_IS, 1L);
+  bad |= SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) | SET(CURLOPT_HTTP09_ALLOWED, 0L);
+  bad |= SET(CURLOPT_USERAGENT, "cofferdam/" CDAM_VERSION);
+  bad |= SET(CURLOPT_TCP_NODELAY, 1L) | SET(CURLOPT_TCP_KEEPALIVE, 1L);
+  bad |= SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  bad |= SET(CURLOPT_PREREQFUNCTION, before_request) | SET(CURLOPT_PREREQDATA, exchange);
+  bad |= SET(CURLOPT_HEADERFUNCTION, take_head) | SET(CURLOPT_HEADERDATA, exchange);
+  bad |= SET(CURLOPT_WRITEFUNCTION, take_body) | SET(CURLOPT_WRITEDATA, exchange);
+  bad |= SET(CURLOPT_ERRORBUFFER, exchange->curl_text) | SET(CURLOPT_PRIVATE, exchange);
+  if (client->endpoint.socket_path)
+    bad |= SET(CURLOPT_UNIX_SOCKET_PATH, client->endpoint.socket_path);
+  else if (client->config.tls)
+    bad |= !set_tls(easy, client);
+  return !bad;
+}
+
+static bool make_easy(cdam_exchange *exchange) {
+  if (exchange->easy) return true;
+  exchange->easy = curl_easy_init();
+  if (exchange->easy && set_constants(exchange)) return true;
+  curl_easy_cleanup(exchange->easy);
+  exchange->easy = NULL;
+  return false;
+}
+
+/* "Name:", with an empty value, takes a header away that libcurl would add. */
+static bool add_header(cdam_exchange *exchange, const char *name, const char *value) {
+  cdam_buffer line = {0};
+  bool ok = cdam_buffer_append_text(&line, name) && cdam_buffer_append_text(&line, value);
+  struct curl_slist *longer = ok ? curl_slist_append(exchange->own_headers, line.data) : NULL;
+  if (longer) exchange->own_headers = longer;
+  cdam_buffer_clear(&line);
+  return longer != NULL;
+}
+
+static bool make_headers(cdam_exchange *exchange, const cdam_request *request) {
+  const char *type = request->content_type ? request->content_type : "application/json";
+  if (!add_header(exchange, "Expect:", "")) return false;
+  if (!add_header(exchange,
+                  request->body ? "Content-Type: " : "Content-Type:", request->body ? type : ""))
+    return false;
+  if (request->registry_auth && !add_header(exchange, "X-Registry-Auth: ", request->registry_auth))
+    return false;
+  return !request->upgrade || (add_header(exchange, "Connection: Upgrade", "") &&
+                               add_header(exchange, "Upgrade: tcp", ""));
+}
+
+static bool set_headers(cdam_exchange *exchange, const cdam_request *request) {
+  cdam_loop *loop = exchange->loop;
+  struct curl_slist *headers = request->body ? loop->json_headers : loop->headers;
+  if (request->upgrade || request->registry_auth || (request->body && request->content_type)) {
+    if (!make_headers(exchange, request)) return false;
+    headers = exchange->own_headers;
+  }
+  return curl_easy_setopt(exchange->easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK;
+}
+
+/* HTTPGET undoes what the request before has set. */
+static bool set_method(cdam_exchange *exchange, const char *method) {
+  CURL *easy = exchange->easy;
+  int bad = SET(CURLOPT_HTTPGET, 1L) | SET(CURLOPT_CUSTOMREQUEST, NULL);
+  if (strcmp(method, "GET") == 0) return !bad;
+  if (strcmp(method, "HEAD") == 0) return !(bad | SET(CURLOPT_NOBODY, 1L));
+  if (strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 || exchange->upload.length) {
+    bad |= SET(CURLOPT_POST, 1L) | SET(CURLOPT_POSTFIELDS, cdam_buffer_text(&exchange->upload));
+    bad |= SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->upload.length);
+  }
+  if (strcmp(method, "POST") != 0) bad |= SET(CURLOPT_CUSTOMREQUEST, method);
+  return !bad;
+}
+
+static void take_over(cdam_exchange *exchange, const cdam_request *request) {
+  const cdam_client *client = exchange->loop->client;
+  exchange->versioned = !request->unversioned;
+  exchange->stream = request->stream;
+  exchange->silence_ms = request->silence_ms;
+  exchange->sink = request->sink;
+  exchange->sink_user = request->sink_user;
+  exchange->may_repeat = strcmp(request->method, "POST") != 0;
+  exchange->timeout_ms = request->timeout_ms ? request->timeout_ms : client->config.timeout_ms;
+  exchange->due = cdam_now_ms() + exchange->timeout_ms;
+}
+
+cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *request,
+                                  cdam_error *err) {
+  take_over(exchange, request);
+  size_t upload =
+      request->body && !request->body_length ? strlen(request->body) : request->body_length;
+  long fresh = request->upgrade;
+  bool ok = make_easy(exchange) && cdam_buffer_append_text(&exchange->path, request->path) &&
+            (!upload || cdam_buffer_append(&exchange->upload, request->body, upload)) &&
+            set_headers(exchange, request) && set_method(exchange, request->method) &&
+            curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
+            curl_easy_setopt(exchange->easy, CURLOPT_FORBID_REUSE, fresh) == CURLE_OK;
+  return ok ? CDAM_OK : cdam_fail_memory(err);
+}
+
+static bool set_url(cdam_exchange *exchange) {
+  cdam_loop *loop = exchange->loop;
+  cdam_buffer url = {0};
+  bool ok = cdam_buffer_append_text(&url, loop->client->endpoint.base_url);
+  if (exchange->versioned)
+    ok = ok && cdam_buffer_append_text(&url, "/v") &&
+         cdam_buffer_append_text(&url, loop->api_version);
+  ok = ok && cdam_buffer_append_text(&url, cdam_buffer_text(&exchange->path)) &&
+       curl_easy_setopt(exchange->easy, CURLOPT_URL, url.data) == CURLE_OK;
+  cdam_buffer_clear(&url);
+  return ok;
+}
+
+void cdam_exchange_launch(cdam_exchange *exchange) {
+  exchange->curl_text[0] = '\0';
+  if (set_url(exchange) &&
+      curl_multi_add_handle(exchange->loop->multi, exchange->easy) == CURLM_OK) {
+    exchange->state = CDAM_EXCHANGE_RUNNING;
+    return;
+  }
+  cdam_exchange_end(exchange, cdam_fail_memory(&exchange->error));
+}
+
+/* ---- the end ---- */
+
+void cdam_exchange_end(cdam_exchange *exchange, cdam_status status) {
+  exchange->status = status;
+  exchange->state = CDAM_EXCHANGE_ENDED;
+  TAILQ_REMOVE(&exchange->loop->live, exchange, in_loop);
+  TAILQ_INSERT_TAIL(&exchange->loop->ended, exchange, in_loop);
+}
+
+int64_t cdam_exchange_due(const cdam_exchange *exchange) {
+  int64_t deadline = exchange->op ? exchange->op->deadline : 0;
+  if (exchange->state == CDAM_EXCHANGE_TIMER || !deadline) return exchange->due;
+  return exchange->due && exchange->due < deadline ? exchange->due : deadline;
+}
+
+void cdam_exchange_drop(cdam_exchange *exchange) {
+  cdam_loop *loop = exchange->loop;
+  if (exchange->op) cdam_operation_forget(exchange);
+  exchange->op = NULL;
+  exchange->next = NULL;
+  if (exchange == loop->ping) loop->ping = NULL;
+  if (exchange->state == CDAM_EXCHANGE_RUNNING && loop->performing) {
+    loop->orphans = true;
+    return;
+  }
+  if (exchange->state == CDAM_EXCHANGE_RUNNING) {
+    cdam_sigpipe guard;
+    cdam_sigpipe_hold(&guard, loop->client->config.tls);
+    curl_multi_remove_handle(loop->multi, exchange->easy);
+    cdam_sigpipe_release(&guard);
+  }
+  TAILQ_REMOVE(exchange->state == CDAM_EXCHANGE_ENDED ? &loop->ended : &loop->live, exchange,
+               in_loop);
+  cdam_exchange_give(exchange);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/operation.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "engine/client_private.h"
+#include "engine/exchange.h"
+#include "engine/negotiate.h"
+
+static cdam_exchange *begin(cdam_operation *op, cdam_step next, cdam_exchange_state state) {
+  if (op->finished) return NULL;
+  cdam_exchange *exchange = cdam_exchange_take(op->loop);
+  if (!exchange) {
+    /* The loop's reserve is used up as well, so there is nothing left to run `next` with. */
+    cdam_fail_memory(&op->error);
+    cdam_operation_finish(op, CDAM_ERR_NO_MEMORY, &op->error);
+    return NULL;
+  }
+  exchange->op = op;
+  exchange->part = op->part;
+  exchange->next = next;
+  exchange->state = state;
+  exchange->op_next = op->exchanges;
+  op->exchanges = exchange;
+  TAILQ_INSERT_TAIL(&op->loop->live, exchange, in_loop);
+  return exchange;
+}
+
+cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *request,
+                                   cdam_step next) {
+  cdam_exchange *exchange = begin(op, next, CDAM_EXCHANGE_HELD);
+  if (!exchange) return NULL;
+  cdam_status status = cdam_exchange_prepare(exchange, request, &exchange->error);
+  if (status != CDAM_OK)
+    cdam_exchange_end(exchange, status);
+  else if (exchange->versioned && !op->loop->api_version[0])
+    cdam_negotiate_begin(op->loop);
+  else
+    cdam_exchange_launch(exchange);
+  return exchange;
+}
+
+cdam_exchange *cdam_operation_after(cdam_operation *op, int64_t ms, cdam_step next) {
+  cdam_exchange *exchange = begin(op, next, CDAM_EXCHANGE_TIMER);
+  if (exchange) exchange->due = cdam_now_ms() + (ms > 0 ? ms : 0);
+  return exchange;
+}
+
+void cdam_operation_forget(cdam_exchange *exchange) {
+  cdam_exchange **link = &exchange->op->exchanges;
+  while (*link && *link != exchange)
+    link = &(*link)->op_next;
+  if (*link) *link = exchange->op_next;
+}
+
+void cdam_operation_cancel(cdam_operation *op, cdam_exchange *exchange) {
+  (void)op;
+  if (exchange) cdam_exchange_drop(exchange);
+}
+
+void cdam_operation_finish(cdam_operation *op, cdam_status status, const cdam_error *error) {
+  if (op->finished) return;
+  op->finished = true;
+  op->status = status;
+  if (status == CDAM_OK)
+    cdam_ok(&op->error);
+  else if (!error)
+    cdam_fail(&op->error, status, "%s", cdam_status_name(status));
+  else if (error != &op->error)
+    op->error = *error;
+  while (op->exchanges)
+    cdam_exchange_drop(op->exchanges);
+}
+
+cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
+                               cdam_error *err) {
+  op->client = client;
+  op->loop = cdam_client_borrow_loop(client);
+  op->finished = false;
+  op->part = NULL;
+  op->exchanges = NULL;
+  if (!op->loop) return cdam_fail_memory(err);
+  start(op, &(cdam_reply){.status = CDAM_OK, .body = ""});
+  while (!op->finished && !cdam_loop_is_idle(op->loop))
+    cdam_loop_turn(op->loop, -1);
+  if (!op->finished) {
+    cdam_fail(&op->error, CDAM_ERR_ARGUMENT, "an operation ended without a result");
+    cdam_operation_finish(op, CDAM_ERR_ARGUMENT, &op->error);
+  }
+  cdam_client_return_loop(client, op->loop);
+  op->loop = NULL;
+  if (op->status == CDAM_OK) return cdam_ok(err);
+  if (err) *err = op->error;
+  return op->status;
+}
