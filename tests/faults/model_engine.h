@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scripted engine that remembers one container as Docker would: created from the request's body,
+ * started, stopped, inspected, removed. On top of that it can be made to lie and to fail.
+ */
+#ifndef COFFERDAM_TESTS_MODEL_ENGINE_H
+#define COFFERDAM_TESTS_MODEL_ENGINE_H
+
+#include <jansson.h>
+
+#include <cofferdam/cofferdam.h>
+
+#include "scripted_engine.h"
+
+#define MODEL_IMAGE_ID "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+#define MODEL_OTHER_ID "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+
+typedef struct model_engine model_engine;
+
+/* A change of an inspect answer before it is sent. `looks` counts the inspects of the
+ * container so far, this one included. */
+typedef void (*model_lie)(json_t *inspect, int looks);
+
+struct model_engine {
+  scripted_engine *engine;
+  cdam_client *client;
+
+  /* the container; `id` is "" when there is none */
+  char id[65];
+  char name[80];
+  char status[16];
+  json_t *body; /* that it was created with */
+  int made;     /* how many were created */
+  int looks;
+
+  /* what is on the engine besides */
+  const char *engine_id;
+  const char *image_id; /* of options.image; NULL: no such image */
+  bool image_id_known;  /* is there an image with that id? */
+
+  /* misbehaviour */
+  model_lie lie;
+  const char *fail_path; /* an fnmatch pattern of "METHOD path" */
+  int fail_after;        /* lets so many through first */
+  scripted_reply fail_reply;
+  bool fail_but_do;          /* does the thing and answers wrongly */
+  const char *start_ends_in; /* the status that a start leads to; NULL: running */
+};
+
+/* Starts it, with a client of 2 s. */
+model_engine *model_start(void);
+
+/* Stops it and frees it; fails the test on an unexpected request. */
+void model_stop(model_engine *model);
+
+/* Makes a container appear that the model did not create through its API. */
+void model_put_container(model_engine *model, const char *id, const char *name, json_t *body);
+
+/* An id made of one hexadecimal digit. Static for each digit. */
+const char *model_id(char digit);
+
+/* Is there a container, and how many requests with this method came? */
+bool model_has_container(const model_engine *model);
+size_t model_requests(model_engine *model, const char *method, const char *path);
+
+/* Options for image busybox:1 with NONE (or UNSET), and a state of a sandbox that was
+ * created from them on the model. */
+cdam_options *model_options(cdam_network_mode mode);
+cdam_state *model_create_state(model_engine *model, const cdam_options *options);
+
+#endif
