@@ -81,13 +81,11 @@ const cli_command cli_create = {
     .name = "create",
     .usage = "--image IMAGE [OPTION]... --state FILE",
     .purpose = "Create a sandbox, start it, and write its state to FILE.",
-    .notes =
-        "Prints the id of the container. Warnings go to stderr. With --state - the state goes\n"
-        "to standard output, and the id to stderr.\n"
-        "\n"
-        "FILE must not exist, or be empty: a state may be the only way back to a sandbox, so\n"
-        "none is overwritten. When the state cannot be written, the sandbox is deleted again.\n"
-        "Ctrl-C waits until nothing can be left behind.\n",
+    .notes = "Prints the id of the container. Warnings go to stderr. With --state - the state "
+             "goes to standard output, and the id to stderr.\n"
+             "FILE must not exist, or be empty: a state may be the only way back to a sandbox, so "
+             "none is overwritten. When the state cannot be written, the sandbox is deleted "
+             "again. Ctrl-C waits until nothing can be left behind.",
     .examples = "  cofferdam create --image busybox --network none --state s.pb\n"
                 "  cofferdam create --image registry.example:5000/tools@sha256:... \\\n"
                 "      --network none --env MODE=check --label team=blue --state s.pb\n"

@@ -96,13 +96,12 @@ const cli_command cli_exec = {
     .name = "exec",
     .usage = "--state FILE [FLAG]... -- CMD [ARG]...",
     .purpose = "Run a command in a sandbox, and end with its status.",
-    .notes = "The container is checked against the state as by resume. One that is stopped is\n"
-             "started; one that is gone is not made again, and FILE is never written. The command\n"
-             "has no standard input. Its output comes when it has ended, at most 64 MiB each of\n"
+    .notes = "The container is checked against the state as by resume. One that is stopped is "
+             "started; one that is gone is not made again, and FILE is never written. The command "
+             "has no standard input. Its output comes when it has ended, at most 64 MiB each of "
              "stdout and stderr. Flags end at '--' or at CMD.\n"
-             "\n"
-             "The time for --timeout starts with the command. Ctrl-C ends cofferdam, not the\n"
-             "command.\n",
+             "The time for --timeout starts with the command. Ctrl-C ends cofferdam, not the "
+             "command.",
     .examples = "  cofferdam exec --state s.pb -- ip addr\n"
                 "  cofferdam exec --state s.pb --timeout 1.5 --user 1000 --workdir /tmp \\\n"
                 "      --env LANG=C -- sh -c 'make check'\n"
@@ -116,9 +115,8 @@ const cli_command cli_exec = {
         "  125  cofferdam itself failed: the engine, or a sandbox that is gone or paused\n"
         "  126  the command cannot be run\n"
         "  127  the command was not found\n"
-        "  With 2, 10, 11 and 124 to 127 of its own, cofferdam writes a line that begins with\n"
-        "  'cofferdam:'. After 10, 11 and 125 use 'cofferdam resume': it has no other statuses\n"
-        "  to mix them up with.\n",
+        "  Where one of these is cofferdam's own, it writes a line 'cofferdam: ...' to stderr.\n"
+        "  To tell them apart by status alone, ask 'cofferdam resume' first.\n",
     .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_TIMEOUT | CLI_FLAG_USER |
              CLI_FLAG_WORKDIR | CLI_FLAG_ENV | CLI_FLAGS_ENGINE,
     .operands = CLI_OPERANDS_COMMAND,

@@ -28,10 +28,10 @@ const char cli_exits_sandbox[] =
     "      nothing was changed\n"
     "  12  the engine failed, or cannot be reached\n";
 
-/* Words of `text` from `column` on, wrapped. */
-static void put_wrapped(const char *text, int column, int at) {
-  while (*text) {
-    int length = (int)strcspn(text, " ");
+/* Words of `text`, up to the end of its line, from `column` on. Returns what follows. */
+static const char *put_wrapped(const char *text, int column, int at) {
+  while (*text && *text != '\n') {
+    int length = (int)strcspn(text, " \n");
     if (at > column && at + 1 + length > WIDTH) {
       printf("\n%*s", column, "");
       at = column;
@@ -45,6 +45,15 @@ static void put_wrapped(const char *text, int column, int at) {
     text += strspn(text, " ");
   }
   putchar('\n');
+  return *text ? text + 1 : text;
+}
+
+/* Each line of `text` is a paragraph. */
+static void put_paragraphs(const char *text) {
+  while (*text) {
+    putchar('\n');
+    text = put_wrapped(text, 0, 0);
+  }
 }
 
 static void put_slot(const cli_slot *slot) {
@@ -99,7 +108,7 @@ int cli_help_command(const cli_args *args, const cli_command *command) {
   put_section("Options of the sandbox", slots, count, is_option);
   put_section("Demands", slots, count, is_policy);
   put_section("Flags", slots, count, is_own);
-  if (command->notes) printf("\n%s", command->notes);
+  if (command->notes) put_paragraphs(command->notes);
   if (command->examples) printf("\nExamples:\n%s", command->examples);
   printf("\nExit status:\n%s", command->exits);
   cli_slots_free(slots, count);

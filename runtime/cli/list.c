@@ -72,8 +72,8 @@ const cli_command cli_list = {
     .name = "list",
     .usage = "[--json]",
     .purpose = "List the sandboxes of the engine, running or not.",
-    .notes = "With --json: an array of objects with session_id, container_id (in full), status,\n"
-             "image and created (UTC), all of them strings.\n",
+    .notes = "With --json: an array of objects with session_id, container_id (in full), status, "
+             "image and created (UTC), all of them strings.",
     .examples = "  cofferdam list\n"
                 "  cofferdam list --json | jq -r '.[].session_id'\n",
     .exits = cli_exits_engine,

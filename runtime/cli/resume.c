@@ -59,11 +59,10 @@ const cli_command cli_resume = {
     .name = "resume",
     .usage = "--state FILE [FLAG]...",
     .purpose = "Bring a sandbox back from its state, as it was created or not at all.",
-    .notes =
-        "Prints 'reattached ID' when the container was there and is what the state says, and\n"
-        "'recreated ID' when it was gone and a new one was made from the state. FILE is\n"
-        "rewritten on success only. With --state - the state is read from standard input, the\n"
-        "new one goes to standard output, and the line above to stderr.\n",
+    .notes = "Prints 'reattached ID' when the container was there and is what the state says, and "
+             "'recreated ID' when it was gone and a new one was made from the state. FILE is "
+             "rewritten on success only. With --state - the state is read from standard input, "
+             "the new one goes to standard output, and the line above to stderr.",
     .examples = "  cofferdam resume --state s.pb\n"
                 "  cofferdam resume --state s.pb --require-network none --unpause\n"
                 "  cofferdam resume --state - <old.pb >new.pb\n",

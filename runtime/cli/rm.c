@@ -45,10 +45,10 @@ const cli_command cli_rm = {
     .name = "rm",
     .usage = "--state FILE",
     .purpose = "Delete a sandbox, running or not, and then its state file.",
-    .notes = "Prints 'removed ID'. A container that is gone already is fine; one that does not\n"
-             "bear the labels of this sandbox is left alone. FILE is removed when the sandbox is\n"
-             "gone, so that nothing brings it back by mistake: keep a copy to do so. With\n"
-             "--state - there is no file to remove.\n",
+    .notes = "Prints 'removed ID'. A container that is gone already is fine; one that does not "
+             "bear the labels of this sandbox is left alone. FILE is removed when the sandbox is "
+             "gone, so that nothing brings it back by mistake: keep a copy to do so. With --state "
+             "- there is no file to remove.",
     .examples = "  cofferdam rm --state s.pb\n",
     .exits = cli_exits_sandbox,
     .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAGS_ENGINE,

@@ -40,8 +40,8 @@ const cli_command cli_state_show = {
     .name = "state show",
     .usage = "FILE [--key-file FILE]",
     .purpose = "Print a state as JSON, in one line (protobuf's JSON form).",
-    .notes = "A state that is damaged, wrongly sealed or against the rules is refused. The output\n"
-             "holds the values of environment variables.\n",
+    .notes = "A state that is damaged, wrongly sealed or against the rules is refused. The output "
+             "holds the values of environment variables.",
     .examples = "  cofferdam state show s.pb | jq .options\n"
                 "  cofferdam state show - <s.pb\n",
     .exits = cli_exits_local,
@@ -60,10 +60,9 @@ const cli_command cli_state_check = {
     .name = "state check",
     .usage = "FILE [--key-file FILE]",
     .purpose = "Check a state as resume does before it asks the engine.",
-    .notes =
-        "Prints 'ok', and then the revision, the seal, the ids and what the state isolates.\n"
-        "A state without a seal is read, and said to have none. With --key-file only one that\n"
-        "is sealed with that key passes.\n",
+    .notes = "Prints 'ok', and then the revision, the seal, the ids and what the state isolates. "
+             "A state without a seal is read, and said to have none. With --key-file only one "
+             "that is sealed with that key passes.",
     .examples = "  cofferdam state check s.pb\n",
     .exits = cli_exits_local,
     .flags = CLI_FLAG_KEY_FILE,
@@ -96,8 +95,8 @@ const cli_command cli_state_verify = {
     .name = "state verify",
     .usage = "FILE [--key-file FILE]",
     .purpose = "Demand that a state is sealed, and that the seal is right.",
-    .notes = "With --key-file: sealed with that key (HMAC-SHA-256). Without: sealed with SHA-256,\n"
-             "which finds damage and not forgery.\n",
+    .notes = "With --key-file: sealed with that key (HMAC-SHA-256). Without: sealed with SHA-256, "
+             "which finds damage and not forgery.",
     .examples = "  cofferdam state verify s.pb --key-file team.key\n",
     .exits = cli_exits_local,
     .flags = CLI_FLAG_KEY_FILE,
@@ -160,12 +159,11 @@ const cli_command cli_state_seal = {
     .name = "state seal",
     .usage = "FILE [--key-file FILE] [--out FILE]",
     .purpose = "Seal a state that another program wrote, or seal it with a key.",
-    .notes = "Writes FILE again, all or nothing, with an HMAC-SHA-256 seal by the key, or with a\n"
-             "SHA-256 seal. With FILE - the state goes from standard input to standard output.\n"
+    .notes = "Writes FILE again, all or nothing, with an HMAC-SHA-256 seal by the key, or with a "
+             "SHA-256 seal. With FILE - the state goes from standard input to standard output. "
              "--out takes a file that does not exist or is empty, or -.\n"
-             "\n"
-             "A state without a seal is taken as it is: by sealing it you vouch for it. One whose\n"
-             "seal is wrong is refused, and so is one that is sealed with another key.\n",
+             "A state without a seal is taken as it is: by sealing it you vouch for it. One whose "
+             "seal is wrong is refused, and so is one that is sealed with another key.",
     .examples = "  cofferdam state seal s.pb --key-file team.key\n"
                 "  cofferdam state seal - <unsealed.pb >sealed.pb\n",
     .exits = cli_exits_local,

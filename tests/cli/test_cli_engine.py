@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The CLI on a real engine, the one that DOCKER_HOST names."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from support import (CLI, DRIFT, EXEC_FAILED, INVALID, OK, TIMED_OUT, CliTest, main)
+
+IMAGE = "busybox:test"
+BUSYBOX = "/bin/busybox"
+
+
+def docker(*arguments, check=True):
+    return subprocess.run(["docker", *arguments], check=check, capture_output=True,
+                          timeout=60).stdout.decode()
+
+
+@unittest.skipUnless(os.environ.get("DOCKER_HOST"), "DOCKER_HOST is not set: no engine to test on")
+class EngineTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        # All containers of one test bear a label of their own, so that only they are looked at.
+        self.label = f"cofferdam-cli-test={os.getpid()}-{self.id().rsplit('.', maxsplit=1)[-1]}"
+        self.addCleanup(self.remove_containers)
+
+    def containers(self):
+        return docker("ps", "-aq", "--no-trunc", "--filter", f"label={self.label}").split()
+
+    def remove_containers(self):
+        for container in self.containers():
+            docker("rm", "-f", container, check=False)
+
+    def create_arguments(self, state, *more):
+        return ["create", "--image", IMAGE, "--network", "none", "--label", self.label, "--state",
+                state, *more]
+
+    def create(self, name="s", *more):
+        state = self.path(name)
+        done = self.expect(OK, *self.create_arguments(state, *more))
+        container = done.stdout.decode().strip()
+        self.assertRegex(container, r"^[0-9a-f]{64}$")
+        return state, container
+
+    def exec(self, state, *command, code=OK, flags=()):
+        return self.expect(code, "exec", "--state", state, *flags, "--", BUSYBOX, *command)
+
+
+class Tour(EngineTest):
+    def test_create(self):
+        state, container = self.create()
+        self.assertEqual(self.containers(), [container])
+        self.assertEqual(state.stat().st_mode & 0o777, 0o600)
+        text = self.expect(OK, "state", "show", state).stdout.decode()
+        self.assertIn(container, text)
+        self.assertIn("NETWORK_MODE_NONE", text)
+        found = self.exec(state, "ip", "addr").stdout.decode()
+        self.assertEqual(re.findall(r"(?m)^\d+: (\w+)", found), ["lo"])
+
+    def test_reattach(self):
+        state, container = self.create()
+        done = self.expect(OK, "resume", "--state", state, "--require-network", "none")
+        self.assertEqual(done.stdout.decode(), f"reattached {container}\n")
+        self.assertEqual(done.stderr, b"")
+
+    def test_recreate(self):
+        state, container = self.create()
+        docker("rm", "-f", container)
+        before = state.read_bytes()
+        self.refused(EXEC_FAILED, "exec", "--state", state, "--", BUSYBOX, "true", says="resume")
+        self.assertEqual(state.read_bytes(), before)
+        self.assertEqual(self.containers(), [])
+        word, new = self.expect(OK, "resume", "--state", state).stdout.decode().split()
+        self.assertEqual(word, "recreated")
+        self.assertNotEqual(new, container)
+        self.assertEqual(self.containers(), [new])
+        found = self.exec(state, "ip", "addr").stdout.decode()
+        self.assertEqual(re.findall(r"(?m)^\d+: (\w+)", found), ["lo"])
+
+    def test_stopped(self):
+        state, container = self.create()
+        docker("kill", container)
+        done = self.expect(OK, "resume", "--state", state)
+        self.assertEqual(done.stdout.decode(), f"reattached {container}\n")
+
+    def test_drift(self):
+        state, container = self.create()
+        docker("network", "disconnect", "none", container)
+        docker("network", "connect", "bridge", container)
+        before = state.read_bytes()
+        for command in (["resume"], ["exec"]):
+            tail = ["--", BUSYBOX, "true"] if command == ["exec"] else []
+            self.refused(DRIFT, *command, "--state", state, *tail,
+                         says=["NetworkSettings.Networks", "bridge"])
+        self.assertEqual(state.read_bytes(), before)
+        self.assertEqual(self.containers(), [container])
+        self.expect(OK, "rm", "--state", state)
+        self.assertEqual(self.containers(), [])
+
+    def test_paused(self):
+        state, container = self.create()
+        docker("pause", container)
+        before = state.read_bytes()
+        self.refused(12, "resume", "--state", state, says="--unpause")
+        self.refused(EXEC_FAILED, "exec", "--state", state, "--", BUSYBOX, "true",
+                     says="--unpause")
+        self.assertEqual(state.read_bytes(), before)
+        done = self.expect(OK, "resume", "--state", state, "--unpause")
+        self.assertEqual(done.stdout.decode(), f"reattached {container}\n")
+
+    def test_two_creates_to_one_file(self):
+        state, container = self.create()
+        before = state.read_bytes()
+        self.refused(INVALID, *self.create_arguments(state), says=[str(state), "cofferdam rm"])
+        self.assertEqual(state.read_bytes(), before)
+        self.assertEqual(self.containers(), [container])
+
+    def test_two_creates_to_one_file_at_once(self):
+        state = self.path("s")
+        command = [CLI, *map(str, self.create_arguments(state))]
+        runs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(4)]
+        codes = sorted((run.communicate(), run.returncode)[1] for run in runs)
+        self.assertEqual(codes, [OK, INVALID, INVALID, INVALID])
+        self.assertEqual(len(self.containers()), 1)
+        self.expect(OK, "state", "verify", state)
+
+    def test_an_empty_file_is_filled(self):
+        state, _ = self.create(self.path("s", b"").name)
+        self.expect(OK, "state", "verify", state)
+
+    def test_streams(self):
+        done = self.expect(OK, *self.create_arguments("-"))
+        container = self.containers()[0]
+        self.assertEqual(done.stderr.decode(), f"{container}\n")
+        self.expect(OK, "state", "verify", "-", stdin=done.stdout)
+        again = self.expect(OK, "resume", "--state", "-", stdin=done.stdout)
+        self.assertEqual(again.stderr.decode(), f"reattached {container}\n")
+        self.expect(OK, "state", "verify", "-", stdin=again.stdout)
+        self.expect(OK, "exec", "--state", "-", "--", BUSYBOX, "true", stdin=again.stdout)
+        self.expect(OK, "rm", "--state", "-", stdin=again.stdout)
+        self.assertEqual(self.containers(), [])
+
+    def test_keys(self):
+        key = self.path("k", os.urandom(32))
+        key.chmod(0o600)
+        state, container = self.create("s", "--key-file", key)
+        self.refused(INVALID, "resume", "--state", state, says="--key-file")
+        docker("rm", "-f", container)
+        self.expect(OK, "resume", "--state", state, "--key-file", key)
+        self.expect(OK, "state", "verify", state, "--key-file", key)
+        self.expect(OK, "exec", "--state", state, "--key-file", key, "--", BUSYBOX, "true")
+        self.expect(OK, "rm", "--state", state, "--key-file", key)
+
+    def test_warning(self):
+        done = self.expect(OK, *self.create_arguments(self.path("s"), "--port", "8080"))
+        self.assertRegex(done.stderr.decode(), r"(?m)^cofferdam: warning: .*port")
+
+    def test_missing_image(self):
+        state = self.path("s")
+        self.refused(12, "create", "--image", "127.0.0.1:1/no/such:image", "--state", state,
+                     "--label", self.label)
+        self.assertFalse(state.exists())
+
+    def test_list(self):
+        state, container = self.create()
+        entries = json.loads(self.expect(OK, "list", "--json").stdout)
+        mine = [entry for entry in entries if entry["container_id"] == container]
+        self.assertEqual(len(mine), 1)
+        self.assertEqual(sorted(mine[0]), ["container_id", "created", "image", "session_id",
+                                           "status"])
+        self.assertEqual(mine[0]["status"], "running")
+        self.assertEqual(mine[0]["image"], IMAGE)
+        self.assertRegex(mine[0]["created"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        shown = json.loads(self.expect(OK, "state", "show", state).stdout)
+        self.assertEqual(mine[0]["session_id"], shown["sessionId"])
+        table = self.expect(OK, "list").stdout.decode()
+        self.assertRegex(table.splitlines()[0], r"^SESSION +CONTAINER +STATUS +CREATED +IMAGE$")
+        self.assertRegex(table, rf"(?m)^{mine[0]['session_id']}  {container[:12]}  running .*{IMAGE}$")
+
+    def test_rm(self):
+        state, container = self.create()
+        done = self.expect(OK, "rm", "--state", state)
+        self.assertEqual(done.stdout.decode(), f"removed {container}\n")
+        self.assertFalse(state.exists())
+        self.assertEqual(self.containers(), [])
+
+    def test_rm_of_what_is_gone(self):
+        state, container = self.create()
+        docker("rm", "-f", container)
+        self.expect(OK, "rm", "--state", state)
+        self.assertFalse(state.exists())
+
+
+class Exec(EngineTest):
+    def test_statuses(self):
+        state, _ = self.create()
+        for code in (0, 1, 7, 255):
+            self.exec(state, "sh", "-c", f"exit {code}", code=code)
+        self.exec(state, "sh", "-c", "kill -KILL $$", code=137)
+
+    def test_own_statuses_of_the_command_pass(self):
+        state, _ = self.create()
+        for code in (2, 10, 11, 12, 124, 125, 126, 127):
+            done = self.exec(state, "sh", "-c", f"exit {code}", code=code)
+            self.assertEqual(done.stderr, b"")
+
+    def test_not_started(self):
+        state, _ = self.create()
+        self.refused(127, "exec", "--state", state, "--", "no-such-program", says="no-such-program")
+        self.exec(state, "sh", "-c", "echo x >/plain")
+        self.refused(126, "exec", "--state", state, "--", "/plain", says="/plain")
+
+    def test_output_is_raw(self):
+        state, _ = self.create()
+        done = self.exec(state, "sh", "-c", r"printf 'a\000\377\n'; printf 'b\001' >&2; exit 7",
+                         code=7)
+        self.assertEqual(done.stdout, b"a\0\xff\n")
+        self.assertEqual(done.stderr, b"b\1")
+
+    def test_flags(self):
+        state, _ = self.create("s", "--env", "A=1", "--env", "B=x=y")
+        done = self.exec(state, "sh", "-c", 'echo "$A $B $C" $(pwd) $(id -u)',
+                         flags=["--env", "A=2", "--env", "C=a b", "--workdir", "/proc", "--user",
+                                "1000:1000"])
+        self.assertEqual(done.stdout, b"2 x=y a b /proc 1000\n")
+
+    def test_flags_end_at_the_command(self):
+        state, _ = self.create()
+        done = self.expect(OK, "exec", "--state", state, BUSYBOX, "echo", "--help", "--state", "-x")
+        self.assertEqual(done.stdout, b"--help --state -x\n")
+
+    def test_timeout(self):
+        state, _ = self.create()
+        begun = time.monotonic()
+        done = self.expect(TIMED_OUT, "exec", "--state", state, "--timeout", "0.5", "--", BUSYBOX,
+                           "sh", "-c", "echo before; exec /bin/busybox sleep 60")
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertEqual(done.stdout, b"before\n")
+        self.assertRegex(done.stderr.decode(), r"^cofferdam: timed out.*\n$")
+
+    def test_timeout_of_a_quick_command(self):
+        state, _ = self.create()
+        self.exec(state, "true", flags=["--timeout", "30.5"])
+
+    def test_much_output(self):
+        state, _ = self.create()
+        done = self.exec(state, "sh", "-c", "/bin/busybox yes | /bin/busybox head -c 8388608")
+        self.assertEqual(len(done.stdout), 8 * 1024 * 1024)
+        self.assertEqual(done.stderr, b"")
+
+    def test_output_beyond_the_cap_is_told(self):
+        state, _ = self.create()
+        done = self.exec(state, "sh", "-c",
+                         "/bin/busybox head -c 68157440 /dev/zero; exit 7", code=7)
+        self.assertEqual(len(done.stdout), 64 * 1024 * 1024)
+        self.assertRegex(done.stderr.decode(), r"^cofferdam: .*stdout.* is cut.* 68157440 .*\n$")
+
+    def test_output_that_cannot_be_written(self):
+        state, _ = self.create()
+        with open("/dev/full", "wb") as full:
+            done = self.run_cli("exec", "--state", state, "--", BUSYBOX, "echo", "x", stdout=full)
+        self.assertEqual(done.returncode, EXEC_FAILED)
+        self.assertIn(b"stdout", done.stderr)
+
+
+class NothingLost(EngineTest):
+    """Between "created" and "state saved" nothing may leave a container without a state."""
+
+    def start_create(self, state):
+        run = subprocess.Popen([CLI, *map(str, self.create_arguments(state))],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 20
+        while not state.exists() and time.monotonic() < deadline and run.poll() is None:
+            time.sleep(0.001)
+        self.assertIsNone(run.poll())
+        return run
+
+    def test_interrupt(self):
+        for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            state = self.path("s")
+            run = self.start_create(state)
+            run.send_signal(kind)
+            out, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, -kind, err)
+            self.assertEqual(out, b"")
+            self.assertRegex(err.decode(), r"^cofferdam: interrupted.*\n$")
+            self.assertFalse(state.exists())
+            self.assertEqual(self.containers(), [])
+
+    def test_an_ignored_signal_is_ignored(self):
+        state = self.path("s")
+        old = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            run = self.start_create(state)
+        finally:
+            signal.signal(signal.SIGHUP, old)
+        run.send_signal(signal.SIGHUP)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, OK)
+        self.expect(OK, "state", "verify", state)
+
+    def test_a_state_that_cannot_be_saved(self):
+        inner = self.path("inner")
+        inner.mkdir()
+        run = self.start_create(inner / "s")
+        inner.rename(self.path("moved"))
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, INVALID, err)
+        self.assertEqual(out, b"")
+        self.assertIn(b"deleted again", err)
+        self.assertEqual(self.containers(), [])
+
+    def test_a_state_that_cannot_go_to_standard_output(self):
+        with open("/dev/full", "wb") as full:
+            done = self.run_cli(*self.create_arguments("-"), stdout=full)
+        self.assertEqual(done.returncode, INVALID)
+        self.assertIn(b"deleted again", done.stderr)
+        self.assertEqual(self.containers(), [])
+
+    def test_a_resume_that_cannot_save_can_be_done_again(self):
+        state, container = self.create()
+        docker("rm", "-f", container)
+        with open("/dev/full", "wb") as full:
+            done = self.run_cli("resume", "--state", "-", stdin=state.read_bytes(), stdout=full)
+        self.assertEqual(done.returncode, INVALID)
+        new = self.containers()
+        self.assertEqual(len(new), 1)
+        self.assertIn(new[0].encode(), done.stderr)
+        again = self.expect(OK, "resume", "--state", state).stdout.decode().split()
+        self.assertEqual(again[1], new[0])
+        self.assertEqual(self.containers(), new)
+
+
+if __name__ == "__main__":
+    main()
