@@ -106,17 +106,16 @@ const cli_command cli_exec = {
                 "  cofferdam exec --state s.pb --timeout 1.5 --user 1000 --workdir /tmp \\\n"
                 "      --env LANG=C -- sh -c 'make check'\n"
                 "  cofferdam exec --state - -- id <s.pb\n",
-    .exits =
-        "  The command's own, as it is; 128+N after signal N. Besides:\n"
-        "  2    wrong usage\n"
-        "  10   the state or the key is refused, or cannot be read\n"
-        "  11   drift: the container is not what the state says, or somebody else's\n"
-        "  124  the command was timed out\n"
-        "  125  cofferdam itself failed: the engine, or a sandbox that is gone or paused\n"
-        "  126  the command cannot be run\n"
-        "  127  the command was not found\n"
-        "  Where one of these is cofferdam's own, it writes a line 'cofferdam: ...' to stderr.\n"
-        "  To tell them apart by status alone, ask 'cofferdam resume' first.\n",
+    .exits = "  The command's own, as it is; 128+N after signal N. Besides:\n"
+             "  2    wrong usage\n"
+             "  10   the state or the key is refused, or cannot be read\n"
+             "  11   drift: the container is not what the state says, or somebody else's\n"
+             "  124  the command was timed out\n"
+             "  125  cofferdam itself failed: the engine, or a sandbox that is gone or paused\n"
+             "  126  the command cannot be run\n"
+             "  127  the command was not found\n"
+             "  Where one is cofferdam's own, a line 'cofferdam: ...' on stderr says so.\n"
+             "  To tell them apart by status alone, ask 'cofferdam resume' first.\n",
     .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_TIMEOUT | CLI_FLAG_USER |
              CLI_FLAG_WORKDIR | CLI_FLAG_ENV | CLI_FLAGS_ENGINE,
     .operands = CLI_OPERANDS_COMMAND,

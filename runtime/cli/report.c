@@ -112,19 +112,19 @@ static const char *advice(const cli_args *args, cdam_status code) {
   case CDAM_ERR_NOT_OURS:
     return "nothing was changed; make sure that the state and the engine belong together";
   case CDAM_ERR_PAUSED:
-    return "allow it with 'cofferdam resume --unpause'";
+    return "'cofferdam resume --unpause' does so";
   case CDAM_ERR_NOT_FOUND:
     return missing_advice(args);
   case CDAM_ERR_EXITED:
     return "look at the engine's logs, then try 'cofferdam resume'";
   case CDAM_ERR_CONNECT:
-    return "start the engine, or name another one with --host or DOCKER_HOST";
+    return "--host or DOCKER_HOST names another engine";
   case CDAM_ERR_TIMEOUT:
     return "see whether the engine is well, and try again";
   case CDAM_ERR_PROTOCOL:
     return "see whether that is a Docker engine, and try again";
   case CDAM_ERR_API_VERSION:
-    return "use an engine of Docker 19.03 or later, or a newer cofferdam";
+    return "use another engine, or another release of cofferdam";
   case CDAM_ERR_PULL:
     return "check the name and the registry, or load the image into the engine";
   case CDAM_ERR_OTHER_ENGINE:
