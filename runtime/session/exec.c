@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uuid/uuid.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "engine/answer.h"
+#include "session/exec_private.h"
+#include "session/session_private.h"
+
+#define DEFAULT_CAP ((size_t)1024 * 1024)
+
+/* ---- what the caller asks for ---- */
+
+static bool is_text(const char *text) {
+  return cdam_utf8_valid((const unsigned char *)text, strlen(text));
+}
+
+static cdam_status check_env(const char *const *env, cdam_error *err) {
+  static const char marker[] = CDAM_EXEC_MARKER "=";
+  for (size_t i = 0; env && env[i]; i++) {
+    const char *wrong = NULL;
+    if (!strchr(env[i], '=') || env[i][0] == '=')
+      wrong = "is not KEY=VALUE";
+    else if (!is_text(env[i]))
+      wrong = "is not UTF-8";
+    else if (strncmp(env[i], marker, sizeof marker - 1) == 0)
+      wrong = "sets " CDAM_EXEC_MARKER ", which is ours";
+    if (wrong) return cdam_fail(err, CDAM_ERR_ARGUMENT, "env[%zu] %s", i, wrong);
+  }
+  return CDAM_OK;
+}
+
+static cdam_status check_command(const cdam_exec_command *command, cdam_error *err) {
+  if (!command->argv || !command->argv[0])
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's argv is empty");
+  if (!*command->argv[0])
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's argv[0] is an empty string");
+  for (size_t i = 0; command->argv[i]; i++)
+    if (!is_text(command->argv[i]))
+      return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's argv[%zu] is not UTF-8", i);
+  if (command->user && (!*command->user || !is_text(command->user)))
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's user is empty or not UTF-8");
+  if (command->workdir && (command->workdir[0] != '/' || !is_text(command->workdir)))
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's workdir is not an absolute path");
+  if (command->timeout_ms < 0)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's timeout_ms is negative");
+  for (size_t i = 0; i < sizeof command->reserved / sizeof *command->reserved; i++)
+    if (command->reserved[i])
+      return cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member of the command is not NULL");
+  return check_env(command->env, err);
+}
+
+/* ---- requests ---- */
+
+static bool append_texts(json_t *array, const char *const *texts) {
+  for (size_t i = 0; texts && texts[i]; i++)
+    if (json_array_append_new(array, json_string(texts[i])) < 0) return false;
+  return true;
+}
+
+static bool set_text(json_t *object, const char *key, const char *text) {
+  return !text || json_object_set_new(object, key, json_string(text)) == 0;
+}
+
+static json_t *create_body(const cdam_exec_operation *exec) {
+  char marker[sizeof CDAM_EXEC_MARKER + sizeof exec->marker];
+  snprintf(marker, sizeof marker, "%s=%s", CDAM_EXEC_MARKER, exec->marker);
+  json_t *argv = json_array();
+  json_t *env = json_array();
+  json_t *body = NULL;
+  if (argv && env && append_texts(argv, exec->command->argv) &&
+      append_texts(env, exec->command->env) && json_array_append_new(env, json_string(marker)) == 0)
+    body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", 0, "AttachStdout", 1,
+                     "AttachStderr", 1, "Tty", 0, "Cmd", argv, "Env", env);
+  json_decref(argv);
+  json_decref(env);
+  if (body && set_text(body, "User", exec->command->user) &&
+      set_text(body, "WorkingDir", exec->command->workdir))
+    return body;
+  json_decref(body);
+  return NULL;
+}
+
+void cdam_exec_send_create(cdam_exec_operation *exec, json_t *body, cdam_step next) {
+  char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+  json_decref(body);
+  if (!text) {
+    cdam_error error;
+    cdam_fail_memory(&error);
+    cdam_exec_finish(exec, &error);
+    return;
+  }
+  char path[160];
+  snprintf(path, sizeof path, "/containers/%s/exec", exec->container_id);
+  cdam_operation_send(&exec->op, &(cdam_request){.method = "POST", .path = path, .body = text},
+                      next);
+  free(text);
+}
+
+static bool is_exec_id(const char *text) {
+  size_t length = strspn(text, "0123456789abcdefABCDEF");
+  return length > 0 && length < CDAM_EXEC_ID_SIZE && !text[length];
+}
+
+cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id[CDAM_EXEC_ID_SIZE],
+                              cdam_error *err) {
+  json_t *json;
+  cdam_status status = cdam_answer_json(reply, what, &json, err);
+  if (status != CDAM_OK) return status;
+  const char *text = cdam_json_string_at(json, "Id");
+  if (text && is_exec_id(text))
+    snprintf(id, CDAM_EXEC_ID_SIZE, "%s", text);
+  else
+    status = cdam_fail(err, CDAM_ERR_PROTOCOL, "%s: the answer has no exec id", what);
+  json_decref(json);
+  return status;
+}
+
+void cdam_exec_path(const char *id, const char *what, char *path, size_t size) {
+  snprintf(path, size, "/exec/%s/%s", id, what);
+}
+
+/* ---- the end ---- */
+
+void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error) {
+  cdam_operation_finish(&exec->op, error ? error->code : CDAM_OK, error);
+}
+
+static void explained(cdam_operation *op, const cdam_reply *reply) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  cdam_error error;
+  json_t *json = NULL;
+  if (cdam_answer_json(reply, "run command", &json, &error) == CDAM_OK) {
+    const json_t *paused = cdam_json_at(json, "State.Paused");
+    const json_t *running = cdam_json_at(json, "State.Running");
+    if (json_is_true(paused))
+      cdam_fail(&exec->trouble, CDAM_ERR_PAUSED, "the sandbox is paused");
+    else if (json_is_false(running))
+      cdam_fail(&exec->trouble, CDAM_ERR_EXITED, "the sandbox is not running");
+    json_decref(json);
+  } else if (error.code == CDAM_ERR_NOT_FOUND) {
+    cdam_fail(&exec->trouble, CDAM_ERR_NOT_FOUND, "the sandbox's container is gone");
+    exec->trouble.http_status = error.http_status;
+  }
+  cdam_exec_finish(exec, &exec->trouble);
+}
+
+void cdam_exec_explain(cdam_exec_operation *exec, const cdam_error *error) {
+  if (error != &exec->trouble) exec->trouble = *error;
+  char path[160];
+  snprintf(path, sizeof path, "/containers/%s/json", exec->container_id);
+  cdam_operation_send(&exec->op, &(cdam_request){.method = "GET", .path = path}, explained);
+}
+
+/* ---- the steps ---- */
+
+static bool take_output(void *user, const char *bytes, size_t length, cdam_error *failure) {
+  cdam_exec_operation *exec = user;
+  return cdam_exec_stream_feed(&exec->stream, bytes, length, failure);
+}
+
+/* The command may go on without us; what it wrote is not whole, so this is no success. */
+static void broken(cdam_exec_operation *exec, const cdam_error *why) {
+  cdam_error error = *why;
+  if (why->code != CDAM_ERR_NO_MEMORY && why->code != CDAM_ERR_ENGINE)
+    cdam_fail(&error, CDAM_ERR_PROTOCOL,
+              "the command's output was lost, and the command may still be running: %s",
+              why->message);
+  cdam_exec_finish(exec, &error);
+}
+
+static void streamed(cdam_operation *op, const cdam_reply *reply) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  exec->streaming = NULL;
+  exec->streamed = true;
+  cdam_exec_unwatch(exec);
+  if (exec->killing) {
+    cdam_exec_kill_streamed(exec);
+    return;
+  }
+  cdam_operation_cancel(op, exec->deadline);
+  exec->deadline = NULL;
+  cdam_error error;
+  bool answered = reply->http == 101 || (reply->http >= 200 && reply->http <= 299);
+  if (!answered) {
+    /* It was never started; or, without an answer, nobody knows. */
+    if (cdam_answer_check(reply, "start command", &error) == CDAM_OK)
+      cdam_fail(&error, CDAM_ERR_PROTOCOL, "start command: unexpected answer %d", reply->http);
+    if (reply->http)
+      cdam_exec_explain(exec, &error);
+    else
+      cdam_exec_finish(exec, &error);
+  } else if (reply->status != CDAM_OK) {
+    broken(exec, reply->error);
+  } else if (!cdam_exec_stream_end(&exec->stream, &error)) {
+    broken(exec, &error);
+  } else {
+    cdam_exec_settle(exec);
+  }
+}
+
+static void created(cdam_operation *op, const cdam_reply *reply) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  cdam_error error;
+  if (cdam_exec_read_id(reply, "run command", exec->id, &error) != CDAM_OK) {
+    if (reply->status == CDAM_OK && reply->http >= 300)
+      cdam_exec_explain(exec, &error);
+    else
+      cdam_exec_finish(exec, &error);
+    return;
+  }
+  char path[CDAM_EXEC_ID_SIZE + 16];
+  cdam_exec_path(exec->id, "start", path, sizeof path);
+  exec->streaming = cdam_operation_send(op,
+                                        &(cdam_request){.method = "POST",
+                                                        .path = path,
+                                                        .body = "{\"Detach\":false,\"Tty\":false}",
+                                                        .upgrade = true,
+                                                        .stream = true,
+                                                        .sink = take_output,
+                                                        .sink_user = exec},
+                                        streamed);
+  cdam_exec_watch(exec);
+}
+
+static void start(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  if (exec->command->timeout_ms > 0)
+    exec->deadline = cdam_operation_after(op, exec->command->timeout_ms, cdam_exec_deadline);
+  cdam_exec_send_create(exec, create_body(exec), created);
+}
+
+cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
+                      cdam_exec_result **out, cdam_error *err) {
+  if (out) *out = NULL;
+  if (!session || !command || !out)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_exec is NULL");
+  cdam_status status = check_command(command, err);
+  if (status != CDAM_OK) return status;
+
+  cdam_exec_operation exec = {.container_id = session->state->message.container_id,
+                              .command = command};
+  exec.stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
+  exec.result = calloc(1, sizeof *exec.result);
+  if (!exec.result) return cdam_fail_memory(err);
+  uuid_t uuid;
+  uuid_generate(uuid);
+  uuid_unparse_lower(uuid, exec.marker);
+
+  status = cdam_operation_run(&exec.op, session->client, start, err);
+  if (status == CDAM_OK) {
+    /* What the stream has kept changes hands. */
+    exec.result->out = exec.stream.out;
+    exec.result->err = exec.stream.err;
+    exec.stream.out = exec.stream.err = (cdam_exec_output){0};
+    *out = exec.result;
+  } else {
+    cdam_exec_result_free(exec.result);
+  }
+  cdam_exec_stream_clear(&exec.stream);
+  return status;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command as an operation.
+ *
+ *     exec.c         create and start the exec, read its output to the end
+ *     exec_watch.c   how the command ended; and whether it did, when its output is silent
+ *     exec_kill.c    what happens at the deadline
+ *     exec_result.c  what the caller gets
+ */
+#ifndef COFFERDAM_SESSION_EXEC_PRIVATE_H
+#define COFFERDAM_SESSION_EXEC_PRIVATE_H
+
+#include <jansson.h>
+
+#include <cofferdam/session.h>
+
+#include "engine/exec_stream.h"
+#include "engine/operation.h"
+
+/* A variable of this name and a value of its own is in the environment of every command: what
+ * carries it is killed at the deadline. */
+#define CDAM_EXEC_MARKER "COFFERDAM_EXEC_ID"
+
+/* An exec id, with its NUL. */
+#define CDAM_EXEC_ID_SIZE 129
+
+struct cdam_exec_result {
+  int exit_code;
+  bool not_started;
+  bool timed_out;
+  bool still_running;
+  cdam_exec_output out;
+  cdam_exec_output err;
+};
+
+/* What the engine says about an exec. */
+typedef struct cdam_exec_state {
+  bool ended;        /* and exit_code is known; otherwise it runs, or nobody knows */
+  bool running;      /* the engine says so */
+  int64_t exit_code; /* as it came */
+  bool no_process;   /* there is no process id */
+  bool forgets_pid;  /* this engine drops the process id at the end, so no_process says nothing */
+} cdam_exec_state;
+
+typedef struct cdam_exec_operation {
+  cdam_operation op;
+  const char *container_id;
+  const cdam_exec_command *command;
+  cdam_exec_result *result;
+  cdam_exec_stream stream;
+  char marker[37];
+  char id[CDAM_EXEC_ID_SIZE]; /* "" until the exec is created */
+
+  cdam_exchange *streaming; /* the output, from the start request to the end */
+  bool streamed;            /* it has come to its end */
+  cdam_exchange *deadline;
+
+  /* exec_watch.c */
+  cdam_exchange *watch;  /* its timer or its inspect */
+  uint64_t watch_offset; /* of the stream, at the last look */
+  int64_t watch_ms;      /* to the next look */
+  unsigned watch_failures;
+  int64_t settle_until; /* when to give up on learning the exit status */
+  int64_t settle_ms;    /* to the next try */
+  cdam_error trouble;   /* why it could not be learned so far */
+
+  /* exec_kill.c */
+  char killer[CDAM_EXEC_ID_SIZE];
+  unsigned shell; /* which one is tried */
+  unsigned kills; /* that were begun */
+  bool killing;
+  bool kill_clean; /* the last one left nothing alive that it knows of */
+  int64_t kill_until;
+  int64_t kill_poll_ms;
+} cdam_exec_operation;
+
+/* exec.c */
+
+/* POST /containers/{id}/exec; `body` is used up, and NULL is out of memory. */
+void cdam_exec_send_create(cdam_exec_operation *exec, json_t *body, cdam_step next);
+
+/* The id of a created exec. */
+cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id[CDAM_EXEC_ID_SIZE],
+                              cdam_error *err);
+
+/* POST /exec/{id}/start with a body; the path of an exec, such as "/exec/ID/json". */
+void cdam_exec_path(const char *id, const char *what, char *path, size_t size);
+
+/* The operation is over. */
+void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error);
+
+/* As cdam_exec_finish with an error, but first asks whether the container is the reason:
+ * gone, stopped, paused. */
+void cdam_exec_explain(cdam_exec_operation *exec, const cdam_error *error);
+
+/* exec_watch.c */
+
+/* Reads the answer of GET /exec/{id}/json. */
+cdam_status cdam_exec_read_state(const cdam_reply *reply, cdam_exec_state *state, cdam_error *err);
+
+/* The output is at its end: learns how the command ended, and finishes. */
+void cdam_exec_settle(cdam_exec_operation *exec);
+
+/* Looks after an output that is silent. */
+void cdam_exec_watch(cdam_exec_operation *exec);
+void cdam_exec_unwatch(cdam_exec_operation *exec);
+
+/* exec_kill.c */
+
+/* The step of the deadline. */
+void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply);
+
+/* While killing: the output is at its end. */
+void cdam_exec_kill_streamed(cdam_exec_operation *exec);
+
+#endif
