@@ -135,11 +135,11 @@ static void *run_connection(void *user) {
   scripted_engine *engine = peer->engine;
   scripted_request *request;
   do {
-    set_waits(connection, true);
+    set_waits(peer, true);
     request = scripted_read_head(&peer->wire);
-    set_waits(connection, false);
+    set_waits(peer, false);
     if (request) request->connection = peer->number;
-  } while (request && serve(connection, request));
+  } while (request && serve(peer, request));
   pthread_mutex_lock(&engine->lock);
   close(peer->wire.fd);
   peer->over = true;
