@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The C library against protobuf's own, on the same states.
+
+  check_with_python.py ORACLE [--seed N] [--states N] [--mutations N]
+
+- Every golden: C reads it, Python reads C's bytes, both have equal values; C's ProtoJSON says what
+  Python's printer says; what C would write itself comes out as the same bytes.
+- Random states: C's bytes are Python's deterministic bytes, sealed and with a key.
+- Mutated states: what C accepts Python accepts as well, and reads in the same way. C may refuse
+  more; it never reads NONE where Python reads anything else.
+"""
+
+import argparse
+import json
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+import states
+
+OK = 0
+R2 = states.Revision(2)
+
+
+class Oracle:
+    def __init__(self, program, *arguments):
+        self.command = [program, *arguments]
+
+    def ask(self, inputs):
+        """For each input None, or the bytes and the JSON that C makes of it."""
+        with tempfile.TemporaryFile() as feed:
+            for data in inputs:
+                feed.write(struct.pack("<I", len(data)) + data)
+            feed.seek(0)
+            out = subprocess.run(self.command, stdin=feed, stdout=subprocess.PIPE, check=True).stdout
+        at = 0
+
+        def number():
+            nonlocal at
+            at += 4
+            return struct.unpack_from("<I", out, at - 4)[0]
+
+        def piece():
+            nonlocal at
+            length = number()
+            at += length
+            return out[at - length:at]
+
+        answers = []
+        for _ in inputs:
+            answers.append(None if number() != OK else (piece(), json.loads(piece())))
+        assert at == len(out), "the oracle says more than it was asked"
+        return answers
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def content(data):
+    return json_format.MessageToDict(R2.State.FromString(data))
+
+
+def without_seal(data):
+    state = R2.State.FromString(data)
+    state.ClearField("seal")
+    return state
+
+
+def check_goldens(program, key_path):
+    names = sorted(p.stem for p in (states.HERE / "states").glob("*.binpb"))
+    expect(len(names) >= 10, "goldens are missing")
+    for name in names:
+        data = (states.HERE / "states" / f"{name}.binpb").read_bytes()
+        shown = json.loads((states.HERE / "states" / f"{name}.json").read_text(encoding="utf-8"))
+        oracle = Oracle(program, key_path) if "hmac" in name else Oracle(program)
+        answer = oracle.ask([data])[0]
+        expect(answer, f"{name}: C refuses it")
+        written, printed = answer
+        expect(printed == shown, f"{name}: C's JSON is not Python's")
+        expect(without_seal(written) == without_seal(data), f"{name}: Python reads other values")
+        sealed = R2.State.FromString(data).HasField("seal")
+        expect(written == data or not sealed, f"{name}: other bytes")
+        expect(written.startswith(data), f"{name}: other bytes before the seal")
+    print(f"{len(names)} goldens: equal")
+
+
+def random_text(rng, most):
+    alphabet = "abcXYZ019-_./ \t\n\"\\=\u00e9\u2028\uffff\U0001f512\x7f\x01"
+    return "".join(rng.choice(alphabet) for _ in range(rng.randrange(most)))
+
+
+def random_state(rng):
+    state = R2.minimal(network_mode=rng.randrange(2))
+    options = state.options
+    options.exposed_ports.extend(rng.sample(range(1, 65536), rng.randrange(5)))
+    for _ in range(rng.randrange(6)):
+        options.labels["k" + random_text(rng, 8)] = random_text(rng, 40)
+        options.env["k" + random_text(rng, 8).replace("=", "")] = random_text(rng, 200)
+    if rng.randrange(2):
+        state.engine.id = "E" * rng.randrange(40)
+    state.workspace_ready = bool(rng.randrange(2))
+    if rng.randrange(4) == 0:
+        state = R2.with_unknown_fields(state)
+    return state
+
+
+def check_random(program, key_path, rng, count):
+    made = [random_state(rng) for _ in range(count)]
+    for seal, oracle in ((R2.sealed, Oracle(program)),
+                         (R2.sealed_with_key, Oracle(program, key_path))):
+        inputs = [seal(state) for state in made]
+        answers = oracle.ask(inputs)
+        for state, data, answer in zip(made, inputs, answers):
+            expect(answer, f"C refuses a good state: {data.hex()}")
+            expect(answer[0] == data, f"C writes other bytes for {data.hex()}")
+            expect(answer[1] == content(data), f"C's JSON differs for {data.hex()}")
+    back = Oracle(program, "--json").ask([json.dumps(json_format.MessageToDict(state)).encode()
+                                          for state in made])
+    for state, answer in zip(made, back):
+        expect(answer, f"C refuses good JSON: {state}")
+        expect(answer[1] == json_format.MessageToDict(state), "C reads JSON otherwise")
+    print(f"{count} random states, with and without a key, and as JSON: equal")
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+# Pieces that parsers are known to read in different ways.
+SPLICES = [
+    b"\x00", b"\x80\x00", b"\x28\x00", b"\x28\x01", b"\x28\x81\x00", b"\x28\x80\x80\x80\x80\x10",
+    b"\x28\x81\x80\x80\x80\x10", b"\xa8\x00\x00", b"\x2a\x01\x00", b"\x2b\x2c", b"\x2b\x28\x00\x2c",
+    b"\x22\x02\x28\x00", b"\x22\x02\x28\x01", b"\x12\x01\x01", b"\x10\x01", b"\x12\x00", b"\x10\x00",
+    b"\xfa\x7f\x00", b"\xfa\x7f\x02\x08\x01", b"\xa8\x80\x80\x80\x10\x00", b"\x2d\x00\x00\x00\x00",
+    b"\xa8\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00", b"\x07", b"\x0b\x22\x02\x28\x00\x0c",
+    b"\xf8\xff\xff\xff\x0f\x01", b"\xf8\xff\xff\xff\x1f\x01", b"\xc2\x3e\x02\x28\x00",
+]
+
+
+def mutate(rng, data):
+    data = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        how, at = rng.randrange(6), rng.randrange(len(data) + 1)
+        if how == 0 and at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+        elif how == 1 and at < len(data):
+            data[at] = rng.randrange(256)
+        elif how == 2:
+            data[at:at] = rng.choice(SPLICES)
+        elif how == 3:
+            data[at:at + rng.randrange(4)] = b""
+        elif how == 4:
+            data[at:at] = varint(rng.randrange(1 << rng.randrange(1, 70)))
+        else:
+            start = rng.randrange(len(data) + 1)
+            data[at:at] = data[start:start + rng.randrange(80)]
+    return bytes(data)
+
+
+def nest(rng, state):
+    """The state with splices inside of the options, whose length is then right again."""
+    bare = R2.State()
+    bare.CopyFrom(state)
+    bare.ClearField("options")
+    options = mutate(rng, R2.bytes_of(state.options))
+    field = b"\x22" + varint(len(options)) + options
+    return field + R2.bytes_of(bare) if rng.randrange(2) else R2.bytes_of(bare) + field
+
+
+def parse(data):
+    try:
+        return R2.State.FromString(data)
+    except DecodeError:
+        return None
+
+
+def check_mutations(program, rng, count):
+    bases = [R2.minimal(network_mode=1), R2.full(network_mode=1), R2.full(), R2.minimal()]
+    inputs = []
+    for _ in range(count):
+        state = rng.choice(bases)
+        inputs.append(nest(rng, state) if rng.randrange(2) else mutate(rng, R2.bytes_of(state)))
+    accepted = none = 0
+    for data, answer in zip(inputs, Oracle(program).ask(inputs)):
+        if not answer:
+            continue
+        theirs = parse(data)
+        accepted += 1
+        expect(theirs is not None, f"C accepts what Python refuses: {data.hex()}")
+        expect(answer[1] == json_format.MessageToDict(theirs), f"read otherwise: {data.hex()}")
+        none += theirs.options.network_mode == 1
+        written = R2.State.FromString(answer[0])
+        expect(written.options == theirs.options, f"options changed by C: {data.hex()}")
+        expect((theirs.options.network_mode == 1) == (list(theirs.required_features) == [1]),
+               f"a feature list that disagrees was accepted: {data.hex()}")
+    expect(accepted > count // 100 and none, "hardly anything was accepted: the check is idle")
+    print(f"{count} mutations: {accepted} accepted ({none} NONE), all read alike")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("oracle")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--states", type=int, default=300)
+    parser.add_argument("--mutations", type=int, default=20000)
+    arguments = parser.parse_args()
+    key_path = str(states.HERE / "states" / states.KEY_ID)
+    rng = random.Random(arguments.seed)
+    check_goldens(arguments.oracle, key_path)
+    check_random(arguments.oracle, key_path, rng, arguments.states)
+    check_mutations(arguments.oracle, rng, arguments.mutations)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
