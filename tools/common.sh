@@ -11,7 +11,7 @@ export LC_ALL=C.UTF-8
   BUILD_PACKAGES=(meson ninja-build gcc libc6-dev pkg-config libcurl4-openssl-dev libjansson-dev
     libprotobuf-c-dev libssl-dev uuid-dev libcmocka-dev python3
     protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf)
-  ENGINE_PACKAGES=(docker.io iptables busybox-static util-linux)
+  ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
   TEST_PACKAGES=(g++ make clang libclang-rt-14-dev abigail-tools git "${ROOM_PACKAGES[@]}")
   LINT_PACKAGES=(clang-format shellcheck cppcheck)
