@@ -14,7 +14,7 @@ export LC_ALL=C.UTF-8
   ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
   TEST_PACKAGES=(g++ make clang libclang-rt-14-dev abigail-tools git "${ROOM_PACKAGES[@]}")
-  LINT_PACKAGES=(clang-format shellcheck cppcheck)
+  LINT_PACKAGES=(clang-format shellcheck)
 }
 
 say() {
