@@ -1,0 +1,43 @@
+/* Made by codegen/generate.py from schema/; not to be edited. Again: ./dev regen */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options/generated.h"
+
+static const cdam_field_info sandbox_options_fields[] = {
+    {.json_name = "image", .is_map = false},
+    {.json_name = "exposedPorts", .is_map = false},
+    {.json_name = "labels", .is_map = true},
+    {.json_name = "env", .is_map = true},
+    {.json_name = "networkMode", .is_map = false},
+};
+
+static const cdam_field_info session_state_fields[] = {
+    {.json_name = "schemaRevision", .is_map = false},
+    {.json_name = "requiredFeatures", .is_map = false},
+    {.json_name = "sessionId", .is_map = false},
+    {.json_name = "options", .is_map = false},
+    {.json_name = "imageId", .is_map = false},
+    {.json_name = "containerId", .is_map = false},
+    {.json_name = "engine", .is_map = false},
+    {.json_name = "workspaceReady", .is_map = false},
+    {.json_name = "seal", .is_map = false},
+};
+
+static const cdam_field_info engine_identity_fields[] = {
+    {.json_name = "id", .is_map = false},
+};
+
+static const cdam_field_info seal_fields[] = {
+    {.json_name = "algorithm", .is_map = false},
+    {.json_name = "keyId", .is_map = false},
+    {.json_name = "digest", .is_map = false},
+};
+
+const cdam_message_info cdam_generated_messages[] = {
+    {.descriptor = &cofferdam__v1__sandbox_options__descriptor, .fields = sandbox_options_fields},
+    {.descriptor = &cofferdam__v1__session_state__descriptor, .fields = session_state_fields},
+    {.descriptor = &cofferdam__v1__engine_identity__descriptor, .fields = engine_identity_fields},
+    {.descriptor = &cofferdam__v1__seal__descriptor, .fields = seal_fields},
+};
+
+const size_t cdam_generated_message_count =
+    sizeof cdam_generated_messages / sizeof *cdam_generated_messages;

@@ -1,0 +1,12 @@
+/* Made by codegen/generate.py from schema/; not to be edited. Again: ./dev regen */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option_fields.h"
+
+const char *cdam_docker_word_network_mode(Cofferdam__V1__NetworkMode value) {
+  switch (value) {
+  case COFFERDAM__V1__NETWORK_MODE__NETWORK_MODE_NONE:
+    return "none";
+  default:
+    return NULL;
+  }
+}
