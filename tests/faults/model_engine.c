@@ -142,7 +142,7 @@ static void set_status(const scripted_request *request, scripted_reply *reply, c
   }
   bool already = !strcmp(model->status, status);
   snprintf(model->status, sizeof model->status, "%s", status);
-  if (!fails) *reply = (scripted_reply){already ? 304 : 204};
+  if (!fails) *reply = (scripted_reply){.status = already ? 304 : 204};
 }
 
 static void answer_start(void *user, const scripted_request *request, scripted_reply *reply) {
@@ -169,7 +169,7 @@ static void answer_remove(void *user, const scripted_request *request, scripted_
     return;
   }
   model->id[0] = '\0';
-  *reply = (scripted_reply){204};
+  *reply = (scripted_reply){.status = 204};
 }
 
 static void answer_image(void *user, const scripted_request *request, scripted_reply *reply) {

@@ -420,7 +420,7 @@ static cdam_state *with_unknown_option(fixture *this) {
                                   "busybox:1",
                                   11);
   assert_non_null(options);
-  size_t at = (size_t)(options - bytes), body = length - 41; /* the seal: 3 + 38 bytes */
+  size_t at = (size_t)(options - bytes), body = length - 39; /* without the seal */
   unsigned char changed[1024];
   assert_true(bytes[at - 1] < 0x70); /* a one-byte length before the options */
   memcpy(changed, bytes, at);
