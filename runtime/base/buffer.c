@@ -10,7 +10,8 @@ static bool reserve(cdam_buffer *buffer, size_t more) {
   size_t needed = buffer->length + more + 1;
   if (needed <= buffer->capacity) return true;
   size_t capacity = buffer->capacity ? buffer->capacity : 256;
-  while (capacity < needed) capacity *= 2;
+  while (capacity < needed)
+    capacity *= 2;
   char *data = realloc(buffer->data, capacity);
   if (!data) return false;
   buffer->data = data;
@@ -37,12 +38,16 @@ static bool is_unreserved(char c) {
 
 bool cdam_buffer_append_escaped(cdam_buffer *buffer, const char *text) {
   static const char digits[] = "0123456789ABCDEF";
+  size_t before = buffer->length;
   for (; *text; text++) {
     unsigned char c = (unsigned char)*text;
     char escaped[3] = {'%', digits[c >> 4], digits[c & 15]};
     bool ok = is_unreserved(*text) ? cdam_buffer_append(buffer, text, 1)
                                    : cdam_buffer_append(buffer, escaped, sizeof escaped);
-    if (!ok) return false;
+    if (ok) continue;
+    buffer->length = before;
+    if (buffer->data) buffer->data[before] = '\0';
+    return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 #include "base/fail.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,17 @@ cdam_status cdam_ok(cdam_error *err) {
   return CDAM_OK;
 }
 
+/* What would act on a terminal or break a line instead of being shown: the control characters of
+ * ASCII and Latin-1, line separators, and what turns the direction of text around. */
+static bool is_control(const unsigned char *at, size_t width) {
+  if (width == 1) return *at < 0x20 || *at == 0x7f;
+  if (width == 2) return at[0] == 0xc2 && at[1] < 0xa0;
+  if (width != 3 || at[0] != 0xe2) return false;
+  if (at[1] == 0x80) return at[2] >= 0xa8 && at[2] <= 0xae;
+  return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+}
+
+/* Copies what can be shown as it is; of the rest each byte becomes \xNN. */
 void cdam_printable(char *buffer, size_t size, const char *text, size_t length) {
   size_t used = 0;
   for (size_t i = 0; i < length;) {
@@ -21,7 +33,7 @@ void cdam_printable(char *buffer, size_t size, const char *text, size_t length) 
     char escaped[5];
     const char *piece = (const char *)at;
     size_t piece_length = width;
-    if (width == 0 || *at < 0x20 || *at == 0x7f) {
+    if (width == 0 || is_control(at, width)) {
       snprintf(escaped, sizeof escaped, "\\x%02x", *at);
       piece = escaped;
       piece_length = 4;
@@ -97,10 +109,11 @@ cdam_status cdam_fail_drift(cdam_error *err, const char *field, const char *expe
   cdam_printable(fresh.field, sizeof fresh.field, field, strlen(field));
   cdam_printable(fresh.expected, sizeof fresh.expected, expected, strlen(expected));
   cdam_printable(fresh.actual, sizeof fresh.actual, actual, strlen(actual));
-  int length = snprintf(fresh.message, sizeof fresh.message,
-                        "the container has drifted: %s should be %s and is %s", fresh.field,
-                        fresh.expected, fresh.actual);
-  if (length < 0) fresh.message[0] = '\0';
+  char text[2 * sizeof fresh.message];
+  snprintf(text, sizeof text, "the container has drifted: %s should be %s and is %s", fresh.field,
+           fresh.expected, fresh.actual);
+  /* Again, for the whole may have to be cut at a character boundary. */
+  cdam_printable(fresh.message, sizeof fresh.message, text, strlen(text));
   *err = fresh;
   return CDAM_ERR_DRIFT;
 }

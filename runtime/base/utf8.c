@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
+#include <stdint.h>
+#include <string.h>
+
 size_t cdam_utf8_width(const unsigned char *text, size_t length) {
   unsigned char first = text[0];
   if (first < 0x80) return 1;
@@ -17,8 +20,20 @@ size_t cdam_utf8_width(const unsigned char *text, size_t length) {
   return width;
 }
 
+/* Are the next eight bytes ASCII? Most text is. */
+static bool is_ascii(const unsigned char *text) {
+  uint64_t bytes;
+  memcpy(&bytes, text, sizeof bytes);
+  return (bytes & UINT64_C(0x8080808080808080)) == 0;
+}
+
 bool cdam_utf8_valid(const unsigned char *text, size_t length) {
   while (length) {
+    if (length >= 8 && is_ascii(text)) {
+      text += 8;
+      length -= 8;
+      continue;
+    }
     size_t width = cdam_utf8_width(text, length);
     if (!width) return false;
     text += width;
