@@ -215,6 +215,8 @@ static bool set_constants(cdam_exchange *exchange) {
              client->config.tls && !client->endpoint.socket_path ? "https" : "http");
   bad |= SET(CURLOPT_FOLLOWLOCATION, 0L) | SET(CURLOPT_PATH_AS_IS, 1L);
   bad |= SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) | SET(CURLOPT_HTTP09_ALLOWED, 0L);
+  /* Without a limit a Content-Length that overflows is passed over in silence. */
+  bad |= SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)INT64_MAX);
   bad |= SET(CURLOPT_USERAGENT, "cofferdam/" CDAM_VERSION);
   bad |= SET(CURLOPT_TCP_NODELAY, 1L) | SET(CURLOPT_TCP_KEEPALIVE, 1L);
   bad |= SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);

@@ -50,22 +50,27 @@ static bool is_tls_alert(const cdam_exchange *exchange) {
          strstr(exchange->curl_text, " alert ") != NULL;
 }
 
-static cdam_status lost(cdam_exchange *exchange) {
-  const char *endpoint = exchange->loop->client->config.endpoint;
-  if (is_tls_alert(exchange))
-    return tls_failed(exchange, "the engine refused the client's certificate, or its absence");
-  cdam_fail(&exchange->error, CDAM_ERR_PROTOCOL,
-            exchange->head_done
-                ? "the answer of the engine at %s was cut (%s)"
-                : "the engine at %s closed the connection before it answered; whether it did what "
-                  "was asked is not known (%s)",
-            endpoint, exchange->curl_text[0] ? exchange->curl_text : "connection closed");
+static cdam_status bad_answer(cdam_exchange *exchange, const char *what) {
+  cdam_fail(&exchange->error, CDAM_ERR_PROTOCOL, "the engine at %s %s (%s)",
+            exchange->loop->client->config.endpoint, what,
+            exchange->curl_text[0] ? exchange->curl_text : "connection closed");
   exchange->error.http_status = exchange->http;
   return CDAM_ERR_PROTOCOL;
 }
 
+static cdam_status lost(cdam_exchange *exchange) {
+  if (is_tls_alert(exchange))
+    return tls_failed(exchange, "the engine refused the client's certificate, or its absence");
+  return bad_answer(exchange, exchange->head_bytes
+                                  ? "sent an answer that breaks off"
+                                  : "closed the connection before it answered; whether it did what "
+                                    "was asked is not known");
+}
+
 cdam_status cdam_exchange_outcome(cdam_exchange *exchange, CURLcode result) {
-  if (result == CURLE_OK || exchange->enough) return CDAM_OK;
+  /* libcurl is content with a head that breaks off. */
+  bool whole = result == CURLE_OK && exchange->head_done;
+  if (whole || exchange->enough) return CDAM_OK;
   if (exchange->error.code != CDAM_OK) return exchange->error.code; /* a callback's own */
   switch (result) {
   case CURLE_OUT_OF_MEMORY:
@@ -84,7 +89,14 @@ cdam_status cdam_exchange_outcome(cdam_exchange *exchange, CURLcode result) {
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_SSL_CIPHER:
     return tls_failed(exchange, "the handshake failed");
-  default:
+  case CURLE_OK:
+  case CURLE_GOT_NOTHING:
+  case CURLE_SEND_ERROR:
+  case CURLE_RECV_ERROR:
+  case CURLE_PARTIAL_FILE:
+  case CURLE_ABORTED_BY_CALLBACK:
     return lost(exchange);
+  default:
+    return bad_answer(exchange, "sent an answer that makes no sense");
   }
 }
