@@ -24,12 +24,20 @@ static int put_output(const cli_args *args, const char *name, FILE *stream, cons
   return CLI_OK;
 }
 
+/* Engines disagree: for a program that is not there some say 126, others 127. Shells, and
+ * Docker's own manual, call it 127. */
+static int not_started_code(const cdam_exec_result *result, const char *why) {
+  bool missing = strstr(why, "executable file not found") ||
+                 (strstr(why, "exec: ") && strstr(why, "no such file or directory"));
+  return missing && !strstr(why, "chdir") ? 127 : cdam_exec_result_exit_code(result);
+}
+
 static int say_not_started(const cdam_exec_result *result, const char *program) {
   const char *why = cdam_exec_result_stderr(result, NULL);
   int length = (int)strcspn(why, "\r\n");
-  cli_say("%s could not be started%s%.*s; check that the image has it", program, length ? ": " : "",
-          length, why);
-  return cdam_exec_result_exit_code(result);
+  cli_say("%s could not be started%s%.*s; check the command, --user and --workdir", program,
+          length ? ": " : "", length, why);
+  return not_started_code(result, why);
 }
 
 static int say_timed_out(const cdam_exec_result *result) {

@@ -92,7 +92,13 @@ static const char *missing_advice(const cli_args *args) {
   return "look at what there is with 'cofferdam list'";
 }
 
-/* What to do next, or NULL where the message says it. */
+static const char *exited_advice(const cli_args *args) {
+  if (args->command->takes_options) return "nothing was left behind";
+  if (args->command->is_exec) return "bring it back with 'cofferdam resume' first";
+  return "look at it with 'docker logs', or give it up with 'cofferdam rm'";
+}
+
+/* What to do next, or NULL where the help says it. */
 static const char *advice(const cli_args *args, cdam_status code) {
   switch (code) {
   case CDAM_ERR_INVALID:
@@ -116,7 +122,7 @@ static const char *advice(const cli_args *args, cdam_status code) {
   case CDAM_ERR_NOT_FOUND:
     return missing_advice(args);
   case CDAM_ERR_EXITED:
-    return "look at the engine's logs, then try 'cofferdam resume'";
+    return exited_advice(args);
   case CDAM_ERR_CONNECT:
     return "--host or DOCKER_HOST names another engine";
   case CDAM_ERR_TIMEOUT:

@@ -12,7 +12,7 @@ import unittest
 
 from support import (CLI, DRIFT, EXEC_FAILED, INVALID, OK, TIMED_OUT, CliTest, main)
 
-IMAGE = "busybox:test"
+IMAGE = "cofferdam-test:latest"
 BUSYBOX = "/bin/busybox"
 
 
@@ -213,8 +213,13 @@ class Exec(EngineTest):
     def test_not_started(self):
         state, _ = self.create()
         self.refused(127, "exec", "--state", state, "--", "no-such-program", says="no-such-program")
+        self.refused(127, "exec", "--state", state, "--", "/no/such", says="/no/such")
         self.exec(state, "sh", "-c", "echo x >/plain")
         self.refused(126, "exec", "--state", state, "--", "/plain", says="/plain")
+        self.refused(126, "exec", "--state", state, "--workdir", "/nowhere", "--", BUSYBOX, "true",
+                     says="/nowhere")
+        self.refused(126, "exec", "--state", state, "--user", "nosuchuser", "--", BUSYBOX, "true",
+                     says="nosuchuser")
 
     def test_output_is_raw(self):
         state, _ = self.create()
