@@ -31,6 +31,8 @@ cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *reque
   cdam_exchange *exchange = begin(op, next, CDAM_EXCHANGE_HELD);
   if (!exchange) return NULL;
   cdam_status status = cdam_exchange_prepare(exchange, request, &exchange->error);
+  if (status == CDAM_OK && op->deadline && cdam_now_ms() >= op->deadline)
+    status = cdam_fail(&exchange->error, CDAM_ERR_TIMEOUT, "the deadline of the call passed");
   if (status != CDAM_OK)
     cdam_exchange_end(exchange, status);
   else if (exchange->versioned && !op->loop->api_version[0])

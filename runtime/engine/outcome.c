@@ -67,10 +67,15 @@ static cdam_status lost(cdam_exchange *exchange) {
                                     "was asked is not known");
 }
 
+/* libcurl is content with a head that breaks off, and takes a switched connection that ends
+ * without a byte for one without an answer. */
+static bool is_whole(const cdam_exchange *exchange, CURLcode result) {
+  if (!exchange->head_done) return false;
+  return result == CURLE_OK || (result == CURLE_GOT_NOTHING && exchange->http == 101);
+}
+
 cdam_status cdam_exchange_outcome(cdam_exchange *exchange, CURLcode result) {
-  /* libcurl is content with a head that breaks off. */
-  bool whole = result == CURLE_OK && exchange->head_done;
-  if (whole || exchange->enough) return CDAM_OK;
+  if (is_whole(exchange, result) || exchange->enough) return CDAM_OK;
   if (exchange->error.code != CDAM_OK) return exchange->error.code; /* a callback's own */
   switch (result) {
   case CURLE_OUT_OF_MEMORY:
