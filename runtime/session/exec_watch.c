@@ -5,9 +5,11 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/answer.h"
+#include "engine/client_private.h"
 #include "session/exec_private.h"
 
-/* Engines record the exit status before they close the output; some lag. */
+/* Engines record the exit status before they close the output; some lag. The client's timeout is
+ * the limit when it is shorter. */
 #define SETTLE_LIMIT_MS 5000
 #define SETTLE_FIRST_MS 10
 #define SETTLE_LONGEST_MS 250
@@ -147,7 +149,9 @@ static void ask(cdam_operation *op, const cdam_reply *reply) {
 }
 
 void cdam_exec_settle(cdam_exec_operation *exec) {
-  exec->settle_until = cdam_now_ms() + SETTLE_LIMIT_MS;
+  unsigned limit = exec->op.client->config.timeout_ms;
+  if (limit > SETTLE_LIMIT_MS) limit = SETTLE_LIMIT_MS;
+  exec->settle_until = cdam_now_ms() + limit;
   exec->settle_ms = SETTLE_FIRST_MS;
   ask(&exec->op, NULL);
 }
