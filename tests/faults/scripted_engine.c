@@ -127,6 +127,7 @@ static bool serve(connection *peer, scripted_request *request) {
 static void set_waits(connection *peer, bool waits) {
   pthread_mutex_lock(&peer->engine->lock);
   peer->waits = waits;
+  pthread_cond_broadcast(&peer->engine->changed);
   pthread_mutex_unlock(&peer->engine->lock);
 }
 
@@ -324,11 +325,23 @@ const char *scripted_engine_keep(scripted_engine *engine, const char *format, ..
 
 /* ---- ending ---- */
 
+/* The client may have an answer before its connection's thread has got round to waiting
+ * again. */
+static bool comes_to_wait(connection *peer) {
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 1;
+  int result = 0;
+  while (result == 0 && !peer->waits && !peer->over)
+    result = pthread_cond_timedwait(&peer->engine->changed, &peer->engine->lock, &limit);
+  return peer->waits;
+}
+
 /* Ends connections, and returns when their threads have closed them. */
 static void end_connections(scripted_engine *engine, bool only_waiting) {
   pthread_mutex_lock(&engine->lock);
   for (connection *c = engine->connections; c; c = c->next) {
-    if (c->over || (only_waiting && !c->waits)) continue;
+    if (c->over || (only_waiting && !comes_to_wait(c))) continue;
     shutdown(c->wire.fd, SHUT_RDWR);
     while (!c->over)
       pthread_cond_wait(&engine->changed, &engine->lock);
