@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! prost has no ProtoJSON of its own: every field by hand, in its form and with its names.
+
+use serde_json::{json, Map, Value};
+
+use crate::cofferdam_v1::{Feature, NetworkMode, SandboxOptions, Seal, SealAlgorithm, SessionState};
+
+/// An enum by name, or an unknown one by number.
+fn name(known: Option<&'static str>, number: i32) -> Value {
+    known.map_or_else(|| number.into(), Value::from)
+}
+
+/// Without the fields that have their default, which ProtoJSON leaves out.
+fn object(fields: Value) -> Value {
+    let mut kept = Map::new();
+    if let Value::Object(fields) = fields {
+        kept = fields.into_iter().filter(|(_, value)| !is_default(value)).collect();
+    }
+    Value::Object(kept)
+}
+
+fn is_default(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(value) => value.as_u64() == Some(0),
+        Value::String(value) => value.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(_) => false,
+    }
+}
+
+fn of_map(map: &std::collections::HashMap<String, String>) -> Value {
+    if map.is_empty() { Value::Null } else { json!(map) }
+}
+
+fn of_options(options: &SandboxOptions) -> Value {
+    let mode = NetworkMode::from_i32(options.network_mode);
+    let mode = match options.network_mode {
+        0 => Value::Null,
+        number => name(mode.map(|mode| mode.as_str_name()), number),
+    };
+    object(json!({
+        "image": options.image,
+        "exposedPorts": options.exposed_ports,
+        "labels": of_map(&options.labels),
+        "env": of_map(&options.env),
+        "networkMode": mode,
+    }))
+}
+
+fn of_seal(seal: &Seal) -> Value {
+    let algorithm = SealAlgorithm::from_i32(seal.algorithm);
+    object(json!({
+        "algorithm": name(algorithm.map(|known| known.as_str_name()), seal.algorithm),
+        "keyId": seal.key_id,
+        "digest": base64::encode(&seal.digest),
+    }))
+}
+
+pub fn of_state(state: &SessionState) -> Value {
+    let features = state.required_features.iter().map(|number| {
+        name(Feature::from_i32(*number).map(|known| known.as_str_name()), *number)
+    });
+    object(json!({
+        "schemaRevision": state.schema_revision,
+        "requiredFeatures": features.collect::<Vec<_>>(),
+        "sessionId": state.session_id,
+        "options": state.options.as_ref().map(of_options),
+        "imageId": state.image_id,
+        "containerId": state.container_id,
+        "engine": state.engine.as_ref().map(|engine| object(json!({"id": engine.id}))),
+        "workspaceReady": state.workspace_ready,
+        "seal": state.seal.as_ref().map(of_seal),
+    }))
+}
