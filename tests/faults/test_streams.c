@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -250,6 +251,9 @@ static void test_upgraded_connections_are_not_shared(void **state) {
   assert_int_equal(scripted_engine_connections(engine), 3);
   for (size_t i = 0; i < 3; i++)
     assert_int_equal(scripted_engine_request(engine, "GET", "/info", i)->connection, 1);
+  for (int i = 0; i < 200 && scripted_engine_open_connections(engine) > 1; i++)
+    usleep(10000);
+  assert_int_equal(scripted_engine_open_connections(engine), 1);
   cdam_client_free(client);
   scripted_engine_stop(engine);
 }
