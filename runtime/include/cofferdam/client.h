@@ -14,7 +14,8 @@ CDAM_BEGIN_DECLS
 /* How to reach an engine and what to demand. Opaque. Copied by cdam_client_new. */
 typedef struct cdam_client_config cdam_client_config;
 
-/* A client. Opaque. Threads may share it; it keeps connections open between calls. */
+/* A client. Opaque. Threads may share it; it keeps connections open between calls. A process
+ * that was forked makes one of its own: parent and child must not talk on one connection. */
 typedef struct cdam_client cdam_client;
 
 /*
@@ -24,23 +25,25 @@ typedef struct cdam_client cdam_client;
  *   DOCKER_TLS_VERIFY   not empty: TLS, with the server's certificate checked
  *   DOCKER_CERT_PATH    directory with ca.pem, cert.pem and key.pem; default ~/.docker
  *
- * Docker contexts are not read. Nothing is checked or opened yet.
- * Free with cdam_client_config_free. CDAM_ERR_NO_MEMORY. Since 0.1.
+ * Docker contexts, proxies (HTTP_PROXY and the like) and .netrc are not read. Nothing is
+ * checked or opened yet. Free with cdam_client_config_free. CDAM_ERR_NO_MEMORY. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_client_config_new(cdam_client_config **out, cdam_error *err);
 
 CDAM_API void cdam_client_config_free(cdam_client_config *config);
 
 /* The endpoint, instead of DOCKER_HOST: "unix:///path" (the path as it is, without
- * %-decoding; 107 bytes at most) or "tcp://host:port" ("[::1]" for IPv6).
+ * %-decoding; 107 bytes at most) or "tcp://host:port" ("[::1]" for IPv6; without a port
+ * 2376 with TLS and 2375 without).
  * CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_client_config_set_endpoint(cdam_client_config *config,
                                                                 const char *endpoint,
                                                                 cdam_error *err);
 
-/* TLS with the files ca.pem, cert.pem and key.pem of a directory, instead of
- * DOCKER_CERT_PATH; NULL turns TLS off. CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY.
- * Since 0.1. */
+/* TLS (1.2 or newer) with the files of a directory, instead of DOCKER_CERT_PATH; NULL turns TLS
+ * off. Only ca.pem vouches for the engine, not the system's list. cert.pem and key.pem,
+ * which the engine checks, are both there or both missing. TLS is for tcp; a unix socket never
+ * has it. CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_client_config_set_tls(cdam_client_config *config,
                                                            const char *cert_path, cdam_error *err);
 
