@@ -10,7 +10,7 @@ from checks import INVALID, OK, cofferdam
 from tap import equal, expect
 
 DRIFT = 11
-IMAGE = "busybox:test"
+IMAGE = "cofferdam-test:latest"
 
 
 def docker(*arguments, check=True):

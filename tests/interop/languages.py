@@ -51,8 +51,8 @@ class Language:
     tools = {"protoc": "protobuf-compiler"}
     # What the language's library does with fields that it does not know.
     keeps_unknown_fields = True
-    # The order of a map's entries on the wire: "sorted", "kept" (as they were put in, or as they
-    # came), or "random" (another one every time).
+    # The order of a map's entries on the wire: "kept" (as they were put in), "hashed" (some other
+    # one), or "random" (another one every time).
     map_order = "kept"
 
     def __init__(self, schema, work):
@@ -125,6 +125,7 @@ class Language:
 class Python(Language):
     """With the newest protobuf package that protoc's code is made for."""
     name = "python"
+    map_order = "hashed"
     tools = {**Language.tools, "python3": "python3"}
 
     def python(self):

@@ -129,12 +129,14 @@ def numbered(data, number):
 
 
 def unknown_of(data):
-    """The unknown fields on every level, as numbers and payloads in their order."""
+    """The unknown fields on every level."""
     known = {"state": {1, 2, 3, 4, 5, 6, 7, 8, 2047}, "options": {1, 2, 3, 4, 5}, "engine": {1}}
     levels = {"state": data, "options": b"".join(numbered(data, 4)),
               "engine": b"".join(numbered(data, 7))}
-    return {level: [field for field in fields_on_the_wire(content)
-                    if field[0] not in known[level]] for level, content in levels.items()}
+    found = {level: [field for field in fields_on_the_wire(content)
+                     if field[0] not in known[level]] for level, content in levels.items()}
+    # Java sorts them by number; among those of one number the order is kept, and has a meaning.
+    return {level: sorted(fields, key=lambda field: field[0]) for level, fields in found.items()}
 
 
 def label_keys(data):

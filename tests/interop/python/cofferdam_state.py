@@ -35,7 +35,8 @@ def verify(data, key=None):
 
 
 def read(data, key=None):
-    """The state, or ValueError. With a key, nothing that is not sealed with it is read."""
+    """The state; raises ValueError, or protobuf's DecodeError. With a key, nothing that is not
+    sealed with it is read."""
     state = SessionState.FromString(data)
     if (key is not None or state.HasField("seal")) and not verify(data, key):
         raise ValueError("the seal is missing or wrong")

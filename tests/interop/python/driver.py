@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from google.protobuf import json_format
+from google.protobuf.message import DecodeError
 
 from cofferdam.v1.options_pb2 import NETWORK_MODE_NONE, NETWORK_MODE_UNSET
 from cofferdam.v1.state_pb2 import FEATURE_NETWORK_ISOLATION, SessionState
@@ -67,7 +68,7 @@ def show(path, key):
     try:
         state = read(Path(path).read_bytes(), key)
         print(json.dumps(json_format.MessageToDict(state)))
-    except ValueError as error:
+    except (ValueError, DecodeError) as error:
         print(f"refused: {error}")
 
 
