@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "statefile.h"
+
 void cli_put_text(FILE *stream, const char *text) {
   for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
     if (*at < 0x20 || *at == 0x7f)
@@ -124,7 +126,7 @@ static const char *advice(const cli_args *args, cdam_status code) {
   case CDAM_ERR_EXITED:
     return exited_advice(args);
   case CDAM_ERR_CONNECT:
-    return "--host or DOCKER_HOST names another engine";
+    return "--host names another one";
   case CDAM_ERR_TIMEOUT:
     return "see whether the engine is well, and try again";
   case CDAM_ERR_PROTOCOL:
@@ -155,11 +157,11 @@ int cli_fail(const cli_args *args, const cdam_error *err, const char *source) {
     cli_usage(args->command, "%s", err->message);
     return exit_code(args, err->code, source);
   }
-  bool named = source && (strcmp(source, "-") == 0 || strstr(err->message, source));
-  if (named || !source)
-    cli_say("%s; %s", err->message, next);
-  else
-    cli_say("%s: %s; %s", source, err->message, next);
+  bool named = !source || cli_is_stream(source) || strstr(err->message, source);
+  size_t length = strlen(err->message);
+  bool asks = length && err->message[length - 1] == '?';
+  cli_say("%s%s%s%s %s", named ? "" : source, named ? "" : ": ", err->message, asks ? "" : ";",
+          next);
   return exit_code(args, err->code, source);
 }
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the CLI share: running it, states made by hand, and TAP."""
+"""What the tests of the CLI share: running it, states made by hand, and engines that are none."""
 
 import hashlib
 import hmac
 import os
 import shutil
 import socket
+import socketserver
 import subprocess
-import sys
 import tempfile
 import threading
-import traceback
+import time
 import unittest
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 CLI = os.environ.get("COFFERDAM_CLI", "cofferdam")
@@ -87,6 +88,63 @@ class Tripwire:
         self.thread.join()
 
 
+# ---- an engine that pulls for ever ----
+
+class PullHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def address_string(self):
+        return "unix"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, code, body):
+        self.send_response(code)
+        self.send_header("Api-Version", "1.41")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        if self.path.endswith("/_ping"):
+            self.answer(200, b"OK")
+        else:
+            self.answer(404, b'{"message":"No such image"}')
+
+    do_HEAD = do_GET
+
+    def do_POST(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        line = (b'{"status":"Downloading\\u001b[31m","id":"layer1","progressDetail":'
+                b'{"current":5242880,"total":10485760}}\r\n')
+        try:
+            for _ in range(600):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+                self.server.pulling.set()
+                time.sleep(0.05)
+        except OSError:
+            pass
+        self.close_connection = True
+
+
+class PullingEngine(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+
+    def __init__(self, path):
+        super().__init__(str(path), PullHandler)
+        self.endpoint = f"unix://{path}"
+        self.pulling = threading.Event()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
 # ---- tests ----
 
 class CliTest(unittest.TestCase):
@@ -126,37 +184,3 @@ class CliTest(unittest.TestCase):
         for piece in [says] if isinstance(says, str) else says:
             self.assertIn(piece, text, arguments)
         return text
-
-
-class TapResult(unittest.TestResult):
-    def line(self, word, test, note=""):
-        name = test.id().split(".", 1)[-1].replace("#", "")
-        print(f"{word} {self.testsRun} - {name}{note}", flush=True)
-
-    def details(self, error):
-        for line in "".join(traceback.format_exception(*error)).splitlines():
-            print("# " + line, flush=True)
-
-    def addSuccess(self, test):
-        self.line("ok", test)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.line("not ok", test)
-        self.details(err)
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        self.line("not ok", test)
-        self.details(err)
-
-    def addSkip(self, test, reason):
-        self.line("ok", test, f" # SKIP {reason}")
-
-
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    print(f"1..{suite.countTestCases()}", flush=True)
-    result = TapResult()
-    suite.run(result)
-    sys.exit(0 if result.wasSuccessful() else 1)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The CLI where no engine is needed, and where none may be asked."""
 
@@ -9,7 +8,7 @@ import signal
 import subprocess
 
 from support import (CLI, CONTAINER_ID, ENGINE, EXEC_FAILED, INVALID, OK, SESSION_ID, USAGE,
-                     CliTest, Tripwire, field, main, sealed, sealed_with_key, unsealed)
+                     CliTest, PullingEngine, Tripwire, field, sealed, sealed_with_key, unsealed)
 
 COMMANDS = ["create", "resume", "exec", "list", "rm", "state show", "state check", "state seal",
             "state verify"]
@@ -291,11 +290,11 @@ class Untouched(CliTest):
     def test_create_into_places_that_take_no_file(self):
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        for path in [self.path("no/such"), self.dir, "/dev/null", fifo, "/proc/state"]:
+        for path in [self.path("no/such"), self.dir, fifo, self.path("socket"), "/proc/state"]:
             self.refuse(INVALID, "create", "--image", "busybox:test", "--state", path,
                         says=str(path))
-        self.assertTrue(os.path.exists("/dev/null"))
         self.assertTrue(fifo.is_fifo())
+        self.assertTrue(self.path("socket").is_socket())
 
     def test_create_that_is_refused_leaves_an_empty_file_as_it_was(self):
         state = self.path("s", b"")
@@ -371,6 +370,43 @@ class Unreachable(CliTest):
         done = subprocess.run(["sh", "-c", f"'{CLI}' list --host '{self.host}' <&- >&- 2>&-"],
                               check=False)
         self.assertEqual(done.returncode, ENGINE)
+
+
+class Pull(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.engine = PullingEngine(self.path("socket"))
+        self.addCleanup(self.engine.close)
+        self.state = self.path("s")
+
+    def start(self, stderr=subprocess.PIPE):
+        run = subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image", "far:away",
+                                "--state", str(self.state)],
+                               stdout=subprocess.PIPE, stderr=stderr)
+        self.assertTrue(self.engine.pulling.wait(20))
+        self.assertTrue(self.state.exists())
+        return run
+
+    def test_interrupt(self):
+        run = self.start()
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=10)
+        self.assertEqual(run.returncode, -signal.SIGINT, err)
+        self.assertEqual(out, b"")
+        self.assertEqual(err, b"cofferdam: interrupted; nothing was left behind\n")
+        self.assertFalse(self.state.exists())
+
+    def test_progress_on_a_terminal(self):
+        leader, terminal = pty.openpty()
+        run = self.start(stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        while b"MiB" not in shown:
+            shown += os.read(leader, 4096)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=10)
+        os.close(leader)
+        self.assertIn(b"\r\x1b[KDownloading\\x1b[31m layer1 5/10 MiB", shown)
 
 
 class States(CliTest):
@@ -512,7 +548,3 @@ class States(CliTest):
                 done = self.run_cli("state", *arguments, stdout=full)
             self.assertIn(done.returncode, (ENGINE, INVALID))
             self.assertIn(b"standard output", done.stderr)
-
-
-if __name__ == "__main__":
-    main()
