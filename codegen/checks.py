@@ -306,6 +306,21 @@ def _flag(problems, field) -> None:
         problems.add(where, f"{name}: the flag needs a metavar")
 
 
+def _docker_words(problems, enum) -> None:
+    seen = {}
+    for value in enum.values:
+        if value.number == 0 and value.docker:
+            problems.add(value.where, f"{value.name}: the value 0 sends no key, so it has no docker "
+                                      "word")
+        if value.number != 0 and not value.docker:
+            problems.add(value.where, f"{value.name}: a docker word is missing: the value would not "
+                                      "be sent")
+        if value.docker and value.docker in seen:
+            problems.add(value.where, f"{value.name}: the docker word {value.docker} is "
+                                      f"{seen[value.docker]}'s already")
+        seen.setdefault(value.docker, value.name)
+
+
 def _option_kind(problems, field) -> None:
     where, name = field.where, field.name
     if field.kind in ("message", "bytes") or (field.repeated and field.kind == "enum"):
@@ -313,17 +328,8 @@ def _option_kind(problems, field) -> None:
         problems.add(where, f"{name}: {what} is not supported in SandboxOptions")
     if field.kind == "uint64" and not (field.rules.uint and 0 < field.rules.uint.lte < 2**63):
         problems.add(where, f"{name}: a uint64 option needs lte below 2^63, what JSON can carry")
-    if field.kind == "enum":
-        for value in field.enum.values if field.enum else ():
-            if value.number == 0 and value.docker:
-                problems.add(value.where, f"{value.name}: the value 0 sends no key, so it has no "
-                                          "docker word")
-            if value.number != 0 and not value.docker:
-                problems.add(value.where, f"{value.name}: a docker word is missing: the value "
-                                          "would not be sent")
-        words = [value.docker for value in field.enum.values if value.docker] if field.enum else []
-        if len(set(words)) != len(words):
-            problems.add(where, f"{name}: two values have the same docker word")
+    if field.enum:
+        _docker_words(problems, field.enum)
 
 
 def _notes(problems, field, model) -> None:

@@ -134,7 +134,7 @@ class Comparison:
             self.add(name, f"{new.name}: its cardinality has changed")
         if old.json_name != new.json_name:
             self.add(name, f"{new.name}: its JSON name has changed")
-        if old.options.packed != new.options.packed:
+        if _packed(old) != _packed(new):
             self.add(name, f"{new.name}: its packing has changed")
         self._field_note(name, new.name, self.old.field_note(old), self.new.field_note(new))
 
@@ -159,6 +159,11 @@ class Comparison:
             self.add(name, f"{new.name}: its docker word has changed")
         if before.since_revision != now.since_revision:
             self.add(name, f"{new.name}: `since_revision` has changed")
+
+
+def _packed(field) -> bool:
+    """proto3 packs repeated numbers unless it is told otherwise."""
+    return field.options.packed if field.options.HasField("packed") else True
 
 
 def _bounds(low: str, high: str, old, new) -> list[str]:

@@ -151,7 +151,8 @@ def _convert(cls, message):
         if field.label == FieldDescriptor.LABEL_REPEATED:
             values[item.name] = tuple(_convert(inner, one) for one in value)
         elif inner is not None:
-            values[item.name] = _convert(inner, value) if message.HasField(name) else None
+            there = message.HasField(name)
+            values[item.name] = _convert(inner, value) if there else None
         elif field.enum_type is not None:
             values[item.name] = _enum_word(field, value)
         else:
@@ -159,37 +160,57 @@ def _convert(cls, message):
     return cls(**values)
 
 
+def _varint(data: bytes, at: int) -> Tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def _extension(data: bytes, number: int) -> bytes:
+    """The bytes of an extension that is a message; b"" without one. Read from the wire, since the
+    parsers of the protobuf package differ in how they hand out extensions."""
+    out, at = b"", 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        if tag & 7 == 2:
+            size, at = _varint(data, at)
+            if tag >> 3 == number:
+                out += data[at:at + size]
+            at += size
+        elif tag & 7 == 0:
+            _, at = _varint(data, at)
+        else:
+            at += {1: 8, 5: 4}[tag & 7]
+    return out
+
+
 class Reader:
-    """Reads annotations with the classes that a descriptor set describes by itself."""
+    """Reads annotations with the messages that a descriptor set describes by itself."""
 
     def __init__(self, files):
-        pool = descriptor_pool.DescriptorPool()
+        self._pool = descriptor_pool.DescriptorPool()
         for file in files.file:
-            pool.AddSerializedFile(file.SerializeToString())
-        self._pool = pool
-        self._factory = message_factory.MessageFactory(pool)
-        self.field_options = self._options("FieldOptions", "field")
-        self.value_options = self._options("EnumValueOptions", "value")
+            self._pool.AddSerializedFile(file.SerializeToString())
+        self._factory = message_factory.MessageFactory(self._pool)
 
-    def _options(self, holder: str, name: str):
+    def _read(self, options, extension: str, cls):
         try:
-            kind = self._pool.FindMessageTypeByName(f"google.protobuf.{holder}")
-            extension = self._pool.FindExtensionByName(f"{PACKAGE}.{name}")
+            number = self._pool.FindExtensionByName(f"{PACKAGE}.{extension}").number
+            kind = self._pool.FindMessageTypeByName(f"{PACKAGE}.{cls.__name__}")
         except KeyError:
             return None
-        return self._factory.GetPrototype(kind), extension
-
-    def _read(self, source, options, cls):
-        if source is None:
+        data = _extension(options.SerializeToString(), number)
+        if not data:
             return None
-        kind, extension = source
-        message = kind.FromString(options.SerializeToString())
-        if not message.HasExtension(extension):
-            return None
-        return _convert(cls, message.Extensions[extension])
+        make = getattr(message_factory, "GetMessageClass", None) or self._factory.GetPrototype
+        return _convert(cls, make(kind).FromString(data))
 
     def field(self, options) -> Optional[FieldAnnotation]:
-        return self._read(self.field_options, options, FieldAnnotation)
+        return self._read(options, "field", FieldAnnotation)
 
     def value(self, options) -> Optional[ValueAnnotation]:
-        return self._read(self.value_options, options, ValueAnnotation)
+        return self._read(options, "value", ValueAnnotation)

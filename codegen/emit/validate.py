@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from typing import List, Tuple
+
 from emit.c_names import (STATE_TYPE, entry_descriptor, enum_type, enum_value,
                           known_value, message_type)
 from model import SEAL_NUMBER, Enum, Field, Message, Model
-from text import Writer, arguments, c_string, made_by
+from text import COLUMNS, Writer, arguments, c_string, c_strings, made_by
 from vocabulary import Rules, StringRules
+
+# The constants and the statements of a function.
+Body = Tuple[List[str], List[str]]
 
 TOP = {"uint32": "UINT32_MAX", "uint64": "UINT64_MAX"}
 
@@ -27,7 +32,22 @@ def _string_rules(rules: StringRules) -> str:
     return "{" + ", ".join(parts or [".min_bytes = 0"]) + "}"
 
 
+def _declared(rules: StringRules) -> list[str]:
+    """The rules of one string as a constant."""
+    start = "  static const cdam_string_rules rules = "
+    line = f"{start}{_string_rules(rules)};"
+    if len(line) <= COLUMNS:
+        return [line]
+    parts = _string_rules(rules)[1:-1].split(", .")
+    return [start + "{"] + [f"      {'.' if i else ''}{part}," for i, part in enumerate(parts)] + ["  };"]
+
+
 def _known(out: Writer, enum: Enum) -> None:
+    words = ", ".join(f"{value.short} ({value.number})" for value in enum.values)
+    out.add().add(f"static const char {_words(enum)}[] = {c_string(words)};")
+    if len(out.lines[-1]) > COLUMNS:
+        out.lines[-1] = f"static const char {_words(enum)}[] ="
+        out.add("    " + c_strings(words, 4) + ";")
     out.add().add(f"static bool {known_value(enum)}({enum_type(enum)} value) {{")
     out.add("  switch (value) {")
     for value in enum.values:
@@ -36,7 +56,7 @@ def _known(out: Writer, enum: Enum) -> None:
 
 
 def _words(enum: Enum) -> str:
-    return c_string(", ".join(f"{value.short} ({value.number})" for value in enum.values))
+    return f"{enum.snake}_words"
 
 
 def _check(field: Field, rules: Rules, value: str, place: str) -> str:
@@ -75,13 +95,13 @@ def _statement(text: str, indent: int) -> list[str]:
     return arguments(head, items, ";", indent).split("\n")
 
 
-def _repeated_body(field: Field) -> list[str]:
+def _repeated_body(field: Field) -> Body:
     rules, name = field.rules.repeated, field.name
+    statics = []
     out = [f"  cdam_status status = cdam_check_count(&place, message->n_{name}, {rules.max_items}, err);"]
     if _needs_check(field, rules.items):
         if field.kind == "string":
-            out.insert(0, "  static const cdam_string_rules rules = "
-                          f"{_string_rules(rules.items.string)};")
+            statics = _declared(rules.items.string)
         out.append(f"  for (size_t i = 0; status == CDAM_OK && i < message->n_{name}; i++) {{")
         out.append("    cdam_place item = cdam_place_item(&place, i);")
         out += _statement("status = " + " ".join(
@@ -94,18 +114,18 @@ def _repeated_body(field: Field) -> list[str]:
         out += _statement(f"status = cdam_check_unique_{word}(&place, {cast}message->{name}, "
                           f"message->n_{name}, err)", 4)
         out.append("  }")
-    return out + ["  return status;"]
+    return statics, out + ["  return status;"]
 
 
-def _map_body(message: Message, field: Field) -> list[str]:
+def _map_body(message: Message, field: Field) -> Body:
     rules, name = field.rules.map, field.name
-    return ["  static const cdam_map_rules rules = {",
-            f"      .max_pairs = {rules.max_pairs},",
-            f"      .keys = {_string_rules(rules.keys.string)},",
-            f"      .values = {_string_rules(rules.values.string)},", "  };",
-            f"  cdam_map map = {{(void **)message->{name}, message->n_{name},",
-            f"                  &{entry_descriptor(message, field)}}};",
-            "  return cdam_check_map(&place, &map, &rules, err);"]
+    statics = ["  static const cdam_map_rules rules = {",
+               f"      .max_pairs = {rules.max_pairs},",
+               f"      .keys = {_string_rules(rules.keys.string)},",
+               f"      .values = {_string_rules(rules.values.string)},", "  };"]
+    return statics, [f"  cdam_map map = {{(void **)message->{name}, message->n_{name},",
+                     f"                  &{entry_descriptor(message, field)}}};",
+                     "  return cdam_check_map(&place, &map, &rules, err);"]
 
 
 def _is_empty(field: Field) -> str:
@@ -121,47 +141,39 @@ def _is_empty(field: Field) -> str:
     return f"!{member}"
 
 
-def _single_body(field: Field) -> list[str]:
+def _single_body(field: Field) -> Body:
     if not _needs_check(field, field.rules):
-        return ["  return CDAM_OK;"]
-    out = []
-    if field.kind == "string":
-        out.append(f"  static const cdam_string_rules rules = {_string_rules(field.rules.string)};")
-    return out + _statement("return " + " ".join(
+        return [], []
+    statics = _declared(field.rules.string) if field.kind == "string" else []
+    return statics, _statement("return " + " ".join(
         _check(field, field.rules, f"message->{field.name}", "place").split()), 2)
+
+
+def _body(message: Message, field: Field) -> Body:
+    if field.kind == "message":
+        return [], []
+    if field.repeated:
+        return _repeated_body(field)
+    return _map_body(message, field) if field.kind == "map" else _single_body(field)
 
 
 def _field(out: Writer, message: Message, field: Field) -> bool:
     """The check of one field; False when there is nothing to check."""
-    if field.kind == "message":
-        body = []
-    elif field.repeated:
-        body = _repeated_body(field)
-    elif field.kind == "map":
-        body = _map_body(message, field)
-    else:
-        body = _single_body(field)
-    if body == ["  return CDAM_OK;"] and not field.rules.required:
-        return False
+    statics, body = _body(message, field)
     if not body and not field.rules.required:
         return False
     out.add()
     out.add(arguments(f"static cdam_status check_{message.snake}_{field.name}",
                       [f"const {message_type(message.name)} *message", "const char *prefix",
                        "cdam_error *err"], " {"))
-    statics = [line for line in body if line.startswith("  static")]
-    if statics and body[0].endswith("{"):
-        end = body.index("  };") + 1
-        statics, body = body[:end], body[end:]
-    else:
-        body = [line for line in body if line not in statics]
     for line in statics:
         out.add(line)
     out.add(f"  const cdam_place place = {{.prefix = prefix, .field = {c_string(field.name)}}};")
-    # Rules of single values are for values in use; a default says "not set".
-    if not (field.many or field.kind == "enum" and not field.rules.required) or field.rules.required:
-        result = "cdam_fail_required(&place, err)" if field.rules.required else "CDAM_OK"
-        out.add(f"  if ({_is_empty(field)}) return {result};")
+    # Rules of single values are for values in use; a default says "not set". Every enum defines 0.
+    if field.rules.required:
+        out.add(f"  if ({_is_empty(field)}) return cdam_fail_required(&place, err);")
+    elif not field.many and field.kind != "enum":
+        out.add(f"  if ({_is_empty(field)}) return CDAM_OK;")
     for line in body or ["  return CDAM_OK;"]:
         out.add(line)
     out.add("}")
@@ -171,7 +183,10 @@ def _field(out: Writer, message: Message, field: Field) -> bool:
 def _message(out: Writer, message: Message, checked: list[str], last: str) -> None:
     out.add("  cdam_status status = CDAM_OK;")
     for name in checked:
-        out.add(f"  if (status == CDAM_OK) status = check_{message.snake}_{name}(message, prefix, err);")
+        call = f"check_{message.snake}_{name}(message, prefix, err);"
+        line = f"  if (status == CDAM_OK) status = {call}"
+        out.add(line if len(line) <= COLUMNS
+                else f"  if (status == CDAM_OK) {{\n    status = {call}\n  }}")
     out.add(last)
 
 

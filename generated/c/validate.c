@@ -5,6 +5,8 @@
 #include "options/generated.h"
 #include "options/rules.h"
 
+static const char network_mode_words[] = "UNSET (0), NONE (1)";
+
 static bool cdam_is_network_mode(Cofferdam__V1__NetworkMode value) {
   switch (value) {
   case COFFERDAM__V1__NETWORK_MODE__NETWORK_MODE_UNSET:
@@ -14,6 +16,8 @@ static bool cdam_is_network_mode(Cofferdam__V1__NetworkMode value) {
     return false;
   }
 }
+
+static const char feature_words[] = "UNSPECIFIED (0), NETWORK_ISOLATION (1)";
 
 static bool cdam_is_feature(Cofferdam__V1__Feature value) {
   switch (value) {
@@ -78,7 +82,7 @@ static cdam_status check_sandbox_options_network_mode(const Cofferdam__V1__Sandb
                                                       const char *prefix, cdam_error *err) {
   const cdam_place place = {.prefix = prefix, .field = "network_mode"};
   return cdam_check_enum(&place, message->network_mode, cdam_is_network_mode(message->network_mode),
-                         "UNSET (0), NONE (1)", err);
+                         network_mode_words, err);
 }
 
 cdam_status cdam_generated_validate_options(const Cofferdam__V1__SandboxOptions *message,
@@ -106,8 +110,7 @@ static cdam_status check_session_state_required_features(const Cofferdam__V1__Se
   for (size_t i = 0; status == CDAM_OK && i < message->n_required_features; i++) {
     cdam_place item = cdam_place_item(&place, i);
     status = cdam_check_enum(&item, message->required_features[i],
-                             cdam_is_feature(message->required_features[i]),
-                             "UNSPECIFIED (0), NETWORK_ISOLATION (1)", err);
+                             cdam_is_feature(message->required_features[i]), feature_words, err);
   }
   if (status == CDAM_OK) {
     status = cdam_check_unique_uint32(&place, (const uint32_t *)message->required_features,

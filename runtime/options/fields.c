@@ -58,7 +58,8 @@ cdam_status cdam_field_add_string(char ***items, size_t *count, const char *fiel
   char **larger = grown(*items, *count, sizeof **items);
   if (!larger) return cdam_fail_memory(err);
   *items = larger;
-  char *copy = duplicate(value);
+  /* Of a repeated field protobuf-c frees every item, its own empty string as well. */
+  char *copy = strdup(value);
   if (!copy) return cdam_fail_memory(err);
   larger[(*count)++] = copy;
   return cdam_ok(err);
@@ -75,7 +76,7 @@ cdam_status cdam_field_add_uint32(uint32_t **items, size_t *count, uint32_t valu
 
 void cdam_field_clear_strings(char ***items, size_t *count) {
   for (size_t i = 0; i < *count; i++) {
-    release((*items)[i]);
+    free((*items)[i]);
   }
   free(*items);
   *items = NULL;
