@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/json_text.h"
 
 void cdam_container_name(const char *session_id, char name[CDAM_NAME_SIZE]) {
   snprintf(name, CDAM_NAME_SIZE, "cofferdam-%s", session_id);
@@ -42,7 +43,7 @@ cdam_status cdam_create_request_body(const cdam_state *state, const char *image,
   if (host_config && labels && put_process(json, host_config) &&
       put_identity(labels, state->message.session_id, creation_id) &&
       json_object_set_new(json, "Image", json_string(image)) == 0)
-    *body = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+    *body = cdam_json_text(json, JSON_COMPACT | JSON_SORT_KEYS);
   json_decref(json);
   return *body ? CDAM_OK : cdam_fail_memory(err);
 }

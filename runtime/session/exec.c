@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/json_text.h"
 #include "base/utf8.h"
 #include "engine/answer.h"
 #include "session/exec_private.h"
@@ -86,7 +87,7 @@ static json_t *create_body(const cdam_exec_operation *exec) {
 }
 
 void cdam_exec_send_create(cdam_exec_operation *exec, json_t *body, cdam_step next) {
-  char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+  char *text = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
   json_decref(body);
   if (!text) {
     cdam_error error;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/fail.h"
+#include "base/json_text.h"
 #include "base/utf8.h"
 #include "state/base64.h"
 #include "state/pack.h"
@@ -165,21 +165,13 @@ static json_t *write_message(writer *w, const cdam_path *parent, const ProtobufC
   return object;
 }
 
-static int append_piece(const char *piece, size_t size, void *buffer) {
-  return cdam_buffer_append(buffer, piece, size) ? 0 : -1;
-}
-
 cdam_status cdam_protojson_write(const ProtobufCMessage *message, char **json, cdam_error *err) {
   writer w = {.err = err};
   json_t *object = write_message(&w, NULL, message);
   if (w.status) return w.status;
-  /* Into our own buffer: jansson's may come from an allocator that the program gave it. */
-  cdam_buffer text = {0};
-  if (json_dump_callback(object, append_piece, &text, 0) != 0) w.status = cdam_fail_memory(err);
+  char *text = cdam_json_text(object, 0);
   json_decref(object);
-  if (w.status)
-    cdam_buffer_clear(&text);
-  else
-    *json = text.data;
-  return w.status;
+  if (!text) return cdam_fail_memory(err);
+  *json = text;
+  return CDAM_OK;
 }

@@ -18,8 +18,12 @@ void failing_malloc_arm(long nth, bool all_later);
 bool failing_malloc_disarm(void);
 
 /* How many of the remembered allocations are not freed; forgets them. With `show` they are
- * written to stderr, with a line for addr2line each. */
+ * written to stderr, with lines for addr2line. Not counted is what libcrypto lost inside the very
+ * call that the failure made fail: that call handed out nothing, so nobody could free it. */
 size_t failing_malloc_leaks(bool show);
+
+/* How often that was. */
+size_t failing_malloc_lost_by_others(void);
 
 /* Where the last failure was put, on stderr. */
 void failing_malloc_show_failure(void);
