@@ -20,24 +20,35 @@ size_t cdam_utf8_width(const unsigned char *text, size_t length) {
   return width;
 }
 
-/* Are the next eight bytes ASCII? Most text is. */
-static bool is_ascii(const unsigned char *text) {
+/* Is each of the eight bytes from 1 to 0x7f? Most text is like that. */
+static bool is_plain_word(const unsigned char *text) {
   uint64_t bytes;
   memcpy(&bytes, text, sizeof bytes);
-  return (bytes & UINT64_C(0x8080808080808080)) == 0;
+  return ((bytes | (bytes - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080)) == 0;
+}
+
+static bool is_plain(const unsigned char *text, size_t length) {
+  if (length < 8) {
+    while (length && *text && *text < 0x80)
+      text++, length--;
+    return length == 0;
+  }
+  for (size_t i = 0; i + 8 < length; i += 8)
+    if (!is_plain_word(text + i)) return false;
+  return is_plain_word(text + length - 8);
 }
 
 bool cdam_utf8_valid(const unsigned char *text, size_t length) {
+  if (is_plain(text, length)) return true;
   while (length) {
-    if (length >= 8 && is_ascii(text)) {
-      text += 8;
-      length -= 8;
-      continue;
-    }
     size_t width = cdam_utf8_width(text, length);
     if (!width) return false;
     text += width;
     length -= width;
   }
   return true;
+}
+
+bool cdam_utf8_text(const unsigned char *text, size_t length) {
+  return is_plain(text, length) || (!memchr(text, 0, length) && cdam_utf8_valid(text, length));
 }

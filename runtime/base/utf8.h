@@ -11,4 +11,7 @@ size_t cdam_utf8_width(const unsigned char *text, size_t length);
 
 bool cdam_utf8_valid(const unsigned char *text, size_t length);
 
+/* Valid, and without a NUL: what a C string can hold. */
+bool cdam_utf8_text(const unsigned char *text, size_t length);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "state/schema.h"
 
 /* Writes from the end to the front, so that the length of what was written is known when its
@@ -17,11 +18,8 @@ typedef struct writer {
   cdam_error *err;
 } writer;
 
-/* Makes room for `more` bytes in front. */
-static bool make_room(writer *w, size_t more) {
-  if (w->status) return false;
-  if (more <= w->capacity - w->used) return true;
-  size_t most = CDAM_STATE_MAX_BYTES;
+static bool grow(writer *w, size_t more) {
+  size_t most = CDAM_STATE_MAX_BYTES + 4096; /* the seal and what is spare */
   if (more > most || w->used > most - more) {
     w->status = cdam_fail(w->err, CDAM_ERR_INVALID, "it would take more than %zu bytes", most);
     return false;
@@ -41,6 +39,11 @@ static bool make_room(writer *w, size_t more) {
   return true;
 }
 
+/* Makes room for `more` bytes in front. */
+static inline bool make_room(writer *w, size_t more) {
+  return !w->status && (more <= w->capacity - w->used || grow(w, more));
+}
+
 static void put(writer *w, const void *bytes, size_t length) {
   if (length == 0 || !make_room(w, length)) return;
   w->used += length;
@@ -48,6 +51,10 @@ static void put(writer *w, const void *bytes, size_t length) {
 }
 
 static void put_varint(writer *w, uint64_t value) {
+  if (value < 0x80) { /* most of them */
+    if (make_room(w, 1)) w->data[w->capacity - ++w->used] = (unsigned char)value;
+    return;
+  }
   unsigned char bytes[10];
   size_t length = 0;
   for (; value >= 0x80; value >>= 7)
@@ -66,9 +73,15 @@ static void put_prefix(writer *w, uint32_t number, size_t before) {
   put_tag(w, number, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
 }
 
-static void put_text(writer *w, uint32_t number, const char *text) {
-  size_t before = w->used;
-  put(w, text, strlen(text));
+static void refuse(writer *w, const cdam_path *path, const char *text) {
+  if (!w->status) w->status = cdam_fail_path(w->err, CDAM_ERR_INVALID, path, text);
+}
+
+static void put_text(writer *w, uint32_t number, const cdam_path *path, const char *text) {
+  size_t before = w->used, length = strlen(text);
+  if (!cdam_utf8_valid((const unsigned char *)text, length))
+    refuse(w, path, "a text that is not UTF-8");
+  put(w, text, length);
   put_prefix(w, number, before);
 }
 
@@ -83,19 +96,28 @@ static uint64_t scalar_at(const void *member, ProtobufCType type) {
     return *(const uint64_t *)member;
   case PROTOBUF_C_TYPE_BOOL:
     return *(const protobuf_c_boolean *)member ? 1 : 0;
-  default: { /* enums; a negative one is sign-extended, and refused by who reads it */
+  default: { /* enums; a negative one is sign-extended */
     int64_t value = *(const int *)member;
     return (uint64_t)value;
   }
   }
 }
 
+static void put_scalar(writer *w, const ProtobufCFieldDescriptor *field, const void *member) {
+  uint64_t value = scalar_at(member, field->type);
+  cdam_path path = {NULL, field->name, NULL, -1};
+  if (field->type == PROTOBUF_C_TYPE_ENUM && value > INT32_MAX)
+    refuse(w, &path, "an enum value that is negative");
+  put_varint(w, value);
+}
+
 /* One value that is not a default, or an element. */
 static void put_value(writer *w, const ProtobufCFieldDescriptor *field, const void *member) {
   size_t before = w->used;
+  cdam_path path = {NULL, field->name, NULL, -1};
   switch (field->type) {
   case PROTOBUF_C_TYPE_STRING:
-    put_text(w, field->id, *(const char *const *)member ? *(const char *const *)member : "");
+    put_text(w, field->id, &path, *(const char *const *)member ? *(const char *const *)member : "");
     return;
   case PROTOBUF_C_TYPE_BYTES: {
     const ProtobufCBinaryData *bytes = member;
@@ -108,7 +130,7 @@ static void put_value(writer *w, const ProtobufCFieldDescriptor *field, const vo
     put_prefix(w, field->id, before);
     return;
   default:
-    put_varint(w, scalar_at(member, field->type));
+    put_scalar(w, field, member);
     put_tag(w, field->id, PROTOBUF_C_WIRE_TYPE_VARINT);
   }
 }
@@ -131,14 +153,13 @@ static void put_map(writer *w, const ProtobufCMessage *message,
   cdam_sorted_map map;
   if (!w->status) w->status = cdam_sorted_map_of(message, field, &map, w->err);
   if (w->status) return;
-  if (map.duplicate) {
-    cdam_path path = {NULL, field->name, map.duplicate, -1};
-    w->status = cdam_fail_path(w->err, CDAM_ERR_INVALID, &path, "the key is there twice");
-  }
+  cdam_path path = {NULL, field->name, map.duplicate, -1};
+  if (map.duplicate) refuse(w, &path, "the key is there twice");
   for (size_t i = map.count; i-- && !w->status;) {
     size_t before = w->used;
-    put_text(w, 2, cdam_entry_value(map.entries[i]));
-    put_text(w, 1, cdam_entry_key(map.entries[i]));
+    path.key = cdam_entry_key(map.entries[i]);
+    put_text(w, 2, &path, cdam_entry_value(map.entries[i]));
+    put_text(w, 1, &path, path.key);
     put_prefix(w, field->id, before);
   }
   cdam_sorted_map_free(&map);
@@ -153,7 +174,7 @@ static void put_repeated(writer *w, const ProtobufCMessage *message,
   size_t before = w->used;
   for (size_t i = count; i-- && !w->status;) {
     if (packed)
-      put_varint(w, scalar_at(array + i * size, field->type));
+      put_scalar(w, field, array + i * size);
     else
       put_value(w, field, array + i * size);
   }
@@ -189,13 +210,13 @@ static void put_message(writer *w, const ProtobufCMessage *message, uint32_t lea
 cdam_status cdam_pack(const ProtobufCMessage *message, uint32_t leave_out, size_t room,
                       unsigned char **bytes, size_t *length, cdam_error *err) {
   writer w = {.err = err};
-  put_message(&w, message, leave_out);
-  unsigned char *packed = w.status ? NULL : malloc(w.used + room + 1);
-  if (!w.status && !packed) w.status = cdam_fail_memory(err);
-  if (packed && w.used) memcpy(packed, w.data + w.capacity - w.used, w.used);
-  free(w.data);
-  if (w.status) return w.status;
-  *bytes = packed;
+  if (make_room(&w, room + 1)) put_message(&w, message, leave_out);
+  if (make_room(&w, room)) memmove(w.data, w.data + w.capacity - w.used, w.used);
+  if (w.status) {
+    free(w.data);
+    return w.status;
+  }
+  *bytes = w.data;
   *length = w.used;
   return CDAM_OK;
 }

@@ -38,8 +38,9 @@ const char *cdam_entry_value(const ProtobufCMessage *entry);
 cdam_status cdam_sort_maps(ProtobufCMessage *message, cdam_error *err);
 
 /* Packs a message without its field `leave_out` (0: none). *bytes is malloc'd, with
- * `room` spare bytes behind the message. CDAM_ERR_INVALID for a map with a key twice or
- * for more than CDAM_STATE_MAX_BYTES, CDAM_ERR_NO_MEMORY. */
+ * `room` spare bytes behind the message. What the walk would refuse to read is not written:
+ * CDAM_ERR_INVALID for a map with a key twice, for text that is not UTF-8 and a negative enum
+ * value; and for more than can be a state (not to the byte). CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_pack(const ProtobufCMessage *message, uint32_t leave_out, size_t room,
                       unsigned char **bytes, size_t *length, cdam_error *err);
 

@@ -12,14 +12,6 @@ const cdam_message_info *cdam_message_info_of(const ProtobufCMessageDescriptor *
   return NULL;
 }
 
-void *cdam_field_member(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field) {
-  return (char *)(uintptr_t)message + field->offset;
-}
-
-size_t *cdam_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field) {
-  return (size_t *)(void *)((char *)(uintptr_t)message + field->quantifier_offset);
-}
-
 size_t cdam_element_size(ProtobufCType type) {
   switch (type) {
   case PROTOBUF_C_TYPE_UINT32:
@@ -38,14 +30,6 @@ size_t cdam_element_size(ProtobufCType type) {
   default:
     return 0;
   }
-}
-
-bool cdam_see(cdam_seen *seen, size_t field_index) {
-  if (field_index >= 64 * (sizeof seen->bits / sizeof *seen->bits)) return false;
-  uint64_t bit = UINT64_C(1) << (field_index % 64);
-  if (seen->bits[field_index / 64] & bit) return false;
-  seen->bits[field_index / 64] |= bit;
-  return true;
 }
 
 /* Returns how much of the buffer is in use. */

@@ -18,19 +18,32 @@ const cdam_message_info *cdam_message_info_of(const ProtobufCMessageDescriptor *
 
 /* Where a field is in a message: the value, the pointer to the array of a repeated field, or
  * its number of elements. */
-void *cdam_field_member(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
-size_t *cdam_field_count(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+static inline void *cdam_field_member(const ProtobufCMessage *message,
+                                      const ProtobufCFieldDescriptor *field) {
+  return (char *)(uintptr_t)message + field->offset;
+}
+
+static inline size_t *cdam_field_count(const ProtobufCMessage *message,
+                                       const ProtobufCFieldDescriptor *field) {
+  return (size_t *)(void *)((char *)(uintptr_t)message + field->quantifier_offset);
+}
 
 /* The size of one element of a repeated field; 0 for a type that the schema does not use. */
 size_t cdam_element_size(ProtobufCType type);
 
 /* Which fields of a message have been met. {0} is none. */
 typedef struct cdam_seen {
-  uint64_t bits[8];
+  uint64_t bits[4];
 } cdam_seen;
 
 /* False when the field was met before (or when the message has too many to tell). */
-bool cdam_see(cdam_seen *seen, size_t field_index);
+static inline bool cdam_see(cdam_seen *seen, size_t field_index) {
+  if (field_index >= 64 * (sizeof seen->bits / sizeof *seen->bits)) return false;
+  uint64_t bit = UINT64_C(1) << (field_index % 64);
+  if (seen->bits[field_index / 64] & bit) return false;
+  seen->bits[field_index / 64] |= bit;
+  return true;
+}
 
 /* Where we are, for error messages: a chain from the field at hand to the message. */
 typedef struct cdam_path {

@@ -34,7 +34,7 @@ static const char *fault(walk *w, const unsigned char *at, const char *text) {
 static const char *read_varint(walk *w, const unsigned char *end, uint64_t *value) {
   const unsigned char *start = w->at;
   const unsigned char *at = start;
-  if (at < end && *at < 0x80) {
+  if (at < end && *at < 0x80) { /* most of them */
     *value = *at;
     w->at = at + 1;
     return NULL;
@@ -129,10 +129,9 @@ static const char *check_scalar(walk *w, const unsigned char *end, ProtobufCType
 static const char *check_text(walk *w, const unsigned char *end) {
   const unsigned char *start = w->at;
   size_t length = (size_t)(end - start);
-  if (memchr(start, 0, length)) return fault(w, start, "a NUL in a text");
-  if (!cdam_utf8_valid(start, length)) return fault(w, start, "a text that is not UTF-8");
   w->at = end;
-  return NULL;
+  if (cdam_utf8_text(start, length)) return NULL;
+  return fault(w, start, memchr(start, 0, length) ? "a NUL in a text" : "a text that is not UTF-8");
 }
 
 static const char *walk_message(walk *w, const cdam_path *path, unsigned depth,
@@ -162,7 +161,6 @@ static const char *check_bytes(walk *w, const cdam_path *path, unsigned depth,
 static const char *check_value(walk *w, const cdam_path *path, unsigned depth,
                                const ProtobufCFieldDescriptor *field, const tag *t,
                                const unsigned char *end) {
-  if (cdam_element_size(field->type) == 0) return fault(w, t->start, "a type that is not in use");
   bool scalar = is_scalar(field->type);
   if (scalar && t->wire_type == WIRE_VARINT) return check_scalar(w, end, field->type);
   bool packed = scalar && field->label == PROTOBUF_C_LABEL_REPEATED;
@@ -180,14 +178,21 @@ static void note_path(walk *w, const cdam_path *path) {
   cdam_path_text(path, w->fault_field, sizeof w->fault_field);
 }
 
+/* Field N mostly stands at place N - 1; protobuf-c searches for those that do not. */
+static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *descriptor,
+                                                  uint32_t number) {
+  if (number <= descriptor->n_fields && descriptor->fields[number - 1].id == number)
+    return &descriptor->fields[number - 1];
+  return protobuf_c_message_descriptor_get_field(descriptor, number);
+}
+
 static const char *walk_field(walk *w, const cdam_path *parent, unsigned depth,
                               const ProtobufCMessageDescriptor *descriptor, cdam_seen *seen,
                               const unsigned char *end) {
   tag t;
   const char *wrong = read_tag(w, end, &t);
   if (wrong) return wrong;
-  const ProtobufCFieldDescriptor *field =
-      protobuf_c_message_descriptor_get_field(descriptor, t.number);
+  const ProtobufCFieldDescriptor *field = find_field(descriptor, t.number);
   if (!field && !cdam_message_info_of(descriptor))
     return fault(w, t.start, "a map entry with a field that is neither key nor value");
   if (!field) return skip_value(w, end, &t);

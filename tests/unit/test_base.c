@@ -73,6 +73,32 @@ static void utf8_accepts(void **unused) {
   assert_true(cdam_utf8_valid((const unsigned char *)"a\0b", 3)); /* NUL is a character */
 }
 
+/* A NUL or a bad byte at every place of texts of every length around the word size. */
+static void utf8_looks_at_every_byte(void **unused) {
+  (void)unused;
+  for (size_t length = 0; length < 40; length++) {
+    unsigned char *text = malloc(length + 1);
+    assert_non_null(text);
+    unsigned char *exact = text + 1; /* not aligned, and nothing behind it */
+    memset(exact, 'x', length);
+    assert_true(cdam_utf8_valid(exact, length));
+    assert_true(cdam_utf8_text(exact, length));
+    for (size_t at = 0; at < length; at++) {
+      exact[at] = 0;
+      assert_true(cdam_utf8_valid(exact, length));
+      assert_false(cdam_utf8_text(exact, length));
+      exact[at] = 0x80;
+      assert_false(cdam_utf8_valid(exact, length));
+      assert_false(cdam_utf8_text(exact, length));
+      exact[at] = at % 2 ? 0x7f : 0x01;
+    }
+    assert_true(cdam_utf8_text(exact, length));
+    free(text);
+  }
+  assert_true(cdam_utf8_text((const unsigned char *)"text \xc3\xa9", 7));
+  assert_false(cdam_utf8_text((const unsigned char *)"\xc3\xa9\0", 3));
+}
+
 static void utf8_refuses(void **unused) {
   (void)unused;
   static const char *const bad[] = {"\x80",
@@ -214,6 +240,7 @@ int main(void) {
       cmocka_unit_test(buffer_refuses_what_no_memory_holds),
       cmocka_unit_test(buffer_escapes),
       cmocka_unit_test(utf8_accepts),
+      cmocka_unit_test(utf8_looks_at_every_byte),
       cmocka_unit_test(utf8_refuses),
       cmocka_unit_test(utf8_agrees_with_its_definition),
       cmocka_unit_test(errors_are_optional),

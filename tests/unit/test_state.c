@@ -6,6 +6,8 @@
 #include <cofferdam/state.h>
 #include <cofferdam/version.h>
 
+#include "state/pack.h"
+
 static const char *const goldens[] = {"r1-minimal",      "r1-full",      "r2-unset",
                                       "r2-none-minimal", "r2-none-full", "r2-none-ports",
                                       "r2-none-unknown", "r2-none-hmac", "r1-hmac"};
@@ -160,20 +162,66 @@ static void serialize_validates(void **unused) {
   blob_free(&b);
 }
 
+/* Validation stands before it; still the packer itself writes nothing that the walk refuses. */
+static void the_packer_writes_only_what_the_walk_reads(void **unused) {
+  (void)unused;
+  blob b = golden("r2-none-full.binpb");
+  cdam_state *state = parse_good(&b, NULL);
+  Cofferdam__V1__SandboxOptions *options = state->message.options;
+  unsigned char *bytes = NULL;
+  size_t length = 0;
+  cdam_error err;
+  char *const texts[] = {options->image, options->env[1]->key, options->env[1]->value,
+                         options->labels[0]->key, state->message.engine->id};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    char kept = texts[i][0];
+    if (!kept) continue;
+    texts[i][0] = '\xff';
+    assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err),
+                     CDAM_ERR_INVALID);
+    assert_non_null(strstr(err.message, "not UTF-8"));
+    texts[i][0] = kept;
+  }
+  state->message.required_features[0] = (Cofferdam__V1__Feature)-1;
+  assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_ERR_INVALID);
+  assert_string_equal(err.field, "required_features");
+  state->message.required_features[0] = (Cofferdam__V1__Feature)1;
+  options->network_mode = (Cofferdam__V1__NetworkMode)-1;
+  assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_ERR_INVALID);
+  assert_string_equal(err.field, "network_mode");
+  options->network_mode = (Cofferdam__V1__NetworkMode)1;
+  state->message.workspace_ready = 7; /* any true value is 1 */
+  assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_OK);
+  assert_int_equal(length, b.length);
+  assert_memory_equal(bytes, b.bytes, length);
+  free(bytes);
+  cdam_state_free(state);
+  blob_free(&b);
+}
+
 static void serialize_caps_the_size(void **unused) {
   (void)unused;
   blob b = state_with(true, NULL, 0, NULL, 0);
   unsigned char *bytes = calloc(1, CDAM_STATE_MAX_BYTES);
   assert_non_null(bytes);
-  /* Read unsealed and just small enough; the seal takes it over the cap. */
-  blob_add_field(&b, 1000, bytes, CDAM_STATE_MAX_BYTES - b.length - 5);
+  /* Read unsealed and as large as can be: the seal takes it over the cap. One that leaves room for
+   * the seal is written, and read again. */
+  unsigned char *out = NULL;
+  size_t length, before = b.length;
+  cdam_error err;
+  blob_add_field(&b, 1000, bytes, CDAM_STATE_MAX_BYTES - before - 5);
   assert_int_equal(b.length, CDAM_STATE_MAX_BYTES);
   cdam_state *state = parse_good(&b, NULL);
-  unsigned char *out;
-  size_t length;
-  cdam_error err;
   assert_int_equal(cdam_state_serialize(state, NULL, &out, &length, &err), CDAM_ERR_INVALID);
   assert_non_null(strstr(err.message, "1048576"));
+  cdam_state_free(state);
+  b.length = before;
+  blob_add_field(&b, 1000, bytes, CDAM_STATE_MAX_BYTES - before - 5 - 39);
+  state = parse_good(&b, NULL);
+  blob written = serialize(state, NULL);
+  assert_int_equal(written.length, CDAM_STATE_MAX_BYTES);
+  cdam_state_free(parse_good(&written, NULL));
+  blob_free(&written);
   cdam_state_free(state);
   free(bytes);
   blob_free(&b);
@@ -368,6 +416,7 @@ int main(void) {
       cmocka_unit_test(an_unknown_feature_is_named_before_all_else),
       cmocka_unit_test(an_r1_revision_with_r2_content),
       cmocka_unit_test(serialize_validates),
+      cmocka_unit_test(the_packer_writes_only_what_the_walk_reads),
       cmocka_unit_test(serialize_caps_the_size),
       cmocka_unit_test(unknown_fields_are_kept),
       cmocka_unit_test(unknown_fields_deep_inside_are_found),

@@ -55,7 +55,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_options_to_json(const cdam_options *options
 
 /* Reads ProtoJSON (names in lowerCamelCase or as in the .proto file) and
  * validates. Refuses unknown names, repeated names, values of the wrong type or
- * out of range, and enum values that the schema does not define.
+ * out of range, and enum values that the schema does not define. A number may be
+ * written as 1, 1.0 or "1"; an enum value by its name or number.
  * CDAM_ERR_MALFORMED, CDAM_ERR_INVALID. Free with cdam_options_free. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_options_from_json(const char *json, size_t length,
                                                        cdam_options **out, cdam_error *err);
@@ -116,13 +117,15 @@ CDAM_API CDAM_CHECK cdam_status cdam_state_parse(const void *bytes, size_t lengt
 
 /* cdam_state_serialize into a file, durably and all or nothing: a temporary file
  * of mode 0600 in the same directory, fsync, rename, fsync of the directory.
- * On failure the old file is as it was. The errors of cdam_state_serialize, and
- * CDAM_ERR_IO. Since 0.1. */
+ * On failure the old file is as it was (save for a directory that cannot be synced: the new file
+ * is then in place, and a crash may bring the old one back). Something at `path` that is not a
+ * regular file is refused and never replaced, a symbolic link included. The errors of
+ * cdam_state_serialize, and CDAM_ERR_IO. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_state_save(const cdam_state *state, const char *path,
                                                 const cdam_key *key, cdam_error *err);
 
-/* cdam_state_parse of a file. CDAM_ERR_IO, and the errors of cdam_state_parse.
- * Since 0.1. */
+/* cdam_state_parse of a regular file or a pipe. CDAM_ERR_IO, and the errors of
+ * cdam_state_parse. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_state_load(const char *path, const cdam_key *key,
                                                 cdam_state **out, cdam_error *err);
 
