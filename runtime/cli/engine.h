@@ -20,7 +20,7 @@ int cli_client_new(const cli_args *args, cli_pull *pull, cdam_client **client);
 /* Wipes the progress line. */
 void cli_pull_done(cli_pull *pull);
 
-/* Resumes the state with the flags; the session's warnings go to stderr. */
+/* Resumes the state as the flags say. */
 int cli_session_resume(const cli_args *args, cdam_client *client, const cdam_state *state,
                        bool reattach_only, cdam_session **session);
 

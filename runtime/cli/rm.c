@@ -35,7 +35,7 @@ static int run(cli_args *args) {
   cdam_state *state = NULL;
   int code = cli_key_open(args, &key);
   if (code == CLI_OK) code = cli_state_read(args, args->state_file, key, &state);
-  if (code == CLI_OK) code = delete (args, state);
+  if (code == CLI_OK) code = remove_sandbox(args, state);
   cdam_state_free(state);
   cdam_key_free(key);
   return code;
