@@ -16,7 +16,7 @@ static int remove_file(const char *path) {
   return CLI_INVALID;
 }
 
-static int delete (const cli_args *args, const cdam_state *state) {
+static int remove_sandbox(const cli_args *args, const cdam_state *state) {
   cdam_client *client = NULL;
   int code = cli_client_new(args, NULL, &client);
   if (code != CLI_OK) return code;
