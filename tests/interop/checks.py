@@ -125,8 +125,7 @@ class Checks:
                        "missing-key": keyed, "cut": plain[:-1],
                        "tail": plain + b"\x40\x01", "body-and-tail": plain + plain}, keyed=False)
         self._refuses({"no-seal": bare, "no-hmac": plain, "damaged-hmac": damaged(keyed, 1),
-                       "other-key": keyed.replace(b"test-key", b"best-key") + b"\x40\x01"},
-                      keyed=True)
+                       "other-key": truth.sealed(bare, b"another key, sixteen bytes")}, keyed=True)
         with_feature = truth.State.FromString(bare)
         with_feature.required_features.append(FUTURE_FEATURE)
         self._refuses({"feature": truth.sealed(with_feature.SerializeToString())}, keyed=False)
@@ -208,9 +207,8 @@ class Checks:
         """An isolating option of a later revision: its field may be dropped, its feature is not."""
         state = truth.State.FromString(truth.golden("r2-none-unsealed"))
         state.required_features.append(FUTURE_FEATURE)
-        data = state.SerializeToString()
-        options, = truth.numbered(data, 4)
-        state.options.MergeFromString(options + b"\xf8\x01\x01")
+        # Field 31, a varint.
+        state.options.MergeFromString(b"\xf8\x01\x01")
         path = self.edit("copy", truth.sealed(state.SerializeToString()))
         equal(bool(truth.unknown_of(path.read_bytes())["options"]),
               self.language.keeps_unknown_fields, "the unknown option is there")

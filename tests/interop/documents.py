@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from tap import equal, expect
+from tap import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/exchanging-state.md"
@@ -29,8 +29,8 @@ def check_snippet(path):
     found = {name: (language, text) for _, name, language, text
              in SNIPPET.findall(PAGE.read_text(encoding="utf-8"))}
     expect(path in found, f"{PAGE.name} does not show {path}")
-    equal(found[path], (EXAMPLES[path], shown(path)),
-          f"{PAGE.name} differs from {path}; tests/interop/run.py --write-docs copies it")
+    expect(found[path] == (EXAMPLES[path], shown(path)),
+           f"{PAGE.name} differs from {path}; tests/interop/run.py --write-docs copies it")
 
 
 def cases():

@@ -2,6 +2,7 @@
 """What the states of this suite hold, independently of every language and of the C library."""
 
 import hashlib
+import hmac
 import json
 import tempfile
 from pathlib import Path
@@ -91,10 +92,12 @@ def _state_class():
 State = _state_class()
 
 
-def sealed(body):
+def sealed(body, key=None):
     seal = State()
-    seal.seal.algorithm = 1
-    seal.seal.digest = hashlib.sha256(body).digest()
+    seal.seal.algorithm = 1 if key is None else 2
+    seal.seal.key_id = "" if key is None else KEY.name
+    seal.seal.digest = (hashlib.sha256(body) if key is None else
+                        hmac.new(key, body, hashlib.sha256)).digest()
     return body + seal.SerializeToString()
 
 
