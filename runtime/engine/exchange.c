@@ -213,7 +213,7 @@ static bool set_constants(cdam_exchange *exchange) {
   bad |= SET(CURLOPT_PROXY, "") | SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
   bad |= SET(CURLOPT_PROTOCOLS_STR,
              client->config.tls && !client->endpoint.socket_path ? "https" : "http");
-  bad |= SET(CURLOPT_FOLLOWLOCATION, 0L) | SET(CURLOPT_PATH_AS_IS, 1L);
+  bad |= SET(CURLOPT_FOLLOWLOCATION, 0L) | SET(CURLOPT_URL, client->endpoint.base_url);
   bad |= SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) | SET(CURLOPT_HTTP09_ALLOWED, 0L);
   /* Without a limit a Content-Length that overflows is passed over in silence. */
   bad |= SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)INT64_MAX);
@@ -312,22 +312,27 @@ cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *r
   return ok ? CDAM_OK : cdam_fail_memory(err);
 }
 
-static bool set_url(cdam_exchange *exchange) {
-  cdam_loop *loop = exchange->loop;
-  cdam_buffer url = {0};
-  bool ok = cdam_buffer_append_text(&url, loop->client->endpoint.base_url);
+/* As a target of its own and not as a part of the URL: out of memory, libcurl drops a URL's
+ * query and sends the rest. */
+static bool set_target(cdam_exchange *exchange) {
+  cdam_buffer target = {0};
+  bool ok = true;
   if (exchange->versioned)
-    ok = ok && cdam_buffer_append_text(&url, "/v") &&
-         cdam_buffer_append_text(&url, loop->api_version);
-  ok = ok && cdam_buffer_append_text(&url, cdam_buffer_text(&exchange->path)) &&
-       curl_easy_setopt(exchange->easy, CURLOPT_URL, url.data) == CURLE_OK;
-  cdam_buffer_clear(&url);
+    ok = cdam_buffer_append_text(&target, "/v") &&
+         cdam_buffer_append_text(&target, exchange->loop->api_version);
+  ok = ok && cdam_buffer_append_text(&target, cdam_buffer_text(&exchange->path)) &&
+       curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, target.data) == CURLE_OK;
+  cdam_buffer_clear(&target);
   return ok;
 }
 
 void cdam_exchange_launch(cdam_exchange *exchange) {
+  if (exchange->loop->performing) { /* sent from a sink; libcurl takes nothing now */
+    exchange->loop->late = true;
+    return;
+  }
   exchange->curl_text[0] = '\0';
-  if (set_url(exchange) &&
+  if (set_target(exchange) &&
       curl_multi_add_handle(exchange->loop->multi, exchange->easy) == CURLM_OK) {
     exchange->state = CDAM_EXCHANGE_RUNNING;
     return;

@@ -130,12 +130,25 @@ static void collect_orphans(cdam_loop *loop) {
   }
 }
 
+/* Launches those that were sent while it was at work. */
+static void launch_late(cdam_loop *loop) {
+  if (!loop->late) return;
+  loop->late = false;
+  cdam_exchange *following;
+  for (cdam_exchange *e = TAILQ_FIRST(&loop->live); e; e = following) {
+    following = TAILQ_NEXT(e, in_loop);
+    bool ready = !e->versioned || loop->api_version[0];
+    if (e->state == CDAM_EXCHANGE_HELD && ready) cdam_exchange_launch(e);
+  }
+}
+
 static void perform(cdam_loop *loop) {
   int running;
   loop->performing = true;
   curl_multi_perform(loop->multi, &running);
   loop->performing = false;
   collect_orphans(loop);
+  launch_late(loop);
   collect_results(loop);
   collect_due(loop);
 }

@@ -25,7 +25,8 @@ struct cdam_loop {
   struct cdam_exchange_list spare; /* to be used again, with their easy handles */
   unsigned spare_count;
   cdam_exchange *ping; /* the one that settles the API version, or NULL */
-  bool performing;     /* inside libcurl: nothing can be taken from it now */
+  bool performing;     /* inside libcurl: nothing can be taken from it or given to it now */
+  bool late;           /* some exchanges should have been given to it meanwhile */
   bool orphans;        /* some exchanges were cancelled meanwhile */
   char api_version[8]; /* the client's; "" until settled */
 };

@@ -113,7 +113,7 @@ static void step_f(cdam_operation *op, const cdam_reply *reply) {
 }
 
 static void step_end(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply;
+  assert_int_equal(reply->status, CDAM_OK);
   note(op, '.');
   finish(op);
 }

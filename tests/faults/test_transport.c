@@ -80,6 +80,29 @@ static void test_the_request_that_is_sent(void **state) {
   scripted_engine_stop(engine);
 }
 
+/* Paths go out as they are. */
+static void test_targets(void **state) {
+  (void)state;
+  static const char *const paths[] = {"/", "/a/../b", "/a//./b?c=%2F..&d",
+                                      "/%41?x=%7B%22a%22%7D#y"};
+  const scripted_rule rules[] = {
+      {.path = "*", .method = "GET", .reply = {200, .headers = "Api-Version: 1.41\r\n"}}};
+  scripted_engine *engine = scripted_engine_start(rules, 1);
+  cdam_client *client = scripted_engine_client(engine, 2000);
+  for (size_t i = 0; i < COUNT(paths); i++) {
+    fetched out;
+    fetch(client, &(cdam_request){.method = "GET", .path = paths[i], .unversioned = i % 2}, 0,
+          &out);
+    assert_int_equal(out.status, CDAM_OK);
+    const scripted_request *request = scripted_engine_request(engine, "GET", NULL, i + 1);
+    assert_string_equal(request->path, paths[i]);
+    assert_string_equal(request->version, i % 2 ? "" : "1.41");
+    fetch_clear(&out);
+  }
+  cdam_client_free(client);
+  scripted_engine_stop(engine);
+}
+
 static void test_all_methods_on_one_connection(void **state) {
   (void)state;
   static const char *const methods[] = {"GET", "POST", "PUT", "DELETE", "HEAD", "GET", "POST"};
@@ -359,6 +382,7 @@ static void test_answers_before_the_upload_is_complete(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_request_that_is_sent),
+      cmocka_unit_test(test_targets),
       cmocka_unit_test(test_all_methods_on_one_connection),
       cmocka_unit_test(test_no_pause_before_uploads),
       cmocka_unit_test(test_answers_in_pieces),
