@@ -104,7 +104,12 @@ typedef struct cdam_exec_result cdam_exec_result;
  *
  * At the deadline the command and what it started are killed (this needs a shell
  * in the image; where it fails cdam_exec_result_still_running tells) and the
- * call returns CDAM_OK with cdam_exec_result_timed_out.
+ * call returns CDAM_OK with cdam_exec_result_timed_out. They are known by the variable
+ * COFFERDAM_EXEC_ID in their environment, by their parents and by their sessions: a
+ * process that leaves all three behind before the deadline is not found.
+ *
+ * Without a deadline the call waits as long as the command runs, silent or not. When
+ * the connection to the engine is lost, the command may go on in the sandbox.
  *
  * CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_FOUND (the container is gone), CDAM_ERR_PAUSED,
  * CDAM_ERR_EXITED (it is stopped), CDAM_ERR_EXEC, CDAM_ERR_PROTOCOL (the stream was cut), the
