@@ -47,7 +47,9 @@ class Revision:
             self.places[name] = places.at((*path, 2, at), name)
         self.entries[message.name] = {
             f".{PACKAGE}.{message.name}.{nested.name}": tuple(f.type for f in nested.field)
-            for nested in message.nested_type if nested.options.map_entry}
+            for nested in message.nested_type
+            if nested.options.map_entry
+        }
 
     def type_of(self, owner: str, field):
         """The whole type of a field; of a map that of its keys and values."""
@@ -71,12 +73,16 @@ class Comparison:
 
     def run(self) -> None:
         for kind, old, new, compare in (
-                ("message", self.old.messages, self.new.messages, self._message),
-                ("enum", self.old.enums, self.new.enums, self._enum)):
+            ("message", self.old.messages, self.new.messages, self._message),
+            ("enum", self.old.enums, self.new.enums, self._enum),
+        ):
             for name in old:
                 if name not in new:
-                    self.problems.add(self._anywhere(), f"the {kind} {name} is gone; a released "
-                                                        f"{kind} stays (against {self.old.name})")
+                    self.problems.add(
+                        self._anywhere(),
+                        f"the {kind} {name} is gone; a released "
+                        f"{kind} stays (against {self.old.name})",
+                    )
                 else:
                     compare(old[name], new[name])
 
@@ -88,11 +94,16 @@ class Comparison:
 
     def _gone(self, owner: str, old, reserved: bool, renumbered) -> None:
         if renumbered is not None:
-            self.add(f"{owner}.{old.name}", f"{old.name}: its number was {old.number} and is now "
-                                            f"{renumbered.number}")
+            self.add(
+                f"{owner}.{old.name}",
+                f"{old.name}: its number was {old.number} and is now " f"{renumbered.number}",
+            )
         elif not reserved:
-            self.add(owner, f"{owner}.{old.name} is gone; reserve its number {old.number} and its "
-                            f"name \"{old.name}\"")
+            self.add(
+                owner,
+                f"{owner}.{old.name} is gone; reserve its number {old.number} and its "
+                f'name "{old.name}"',
+            )
 
     def _message(self, old, new) -> None:
         by_number = {field.number: field for field in new.field}
@@ -100,12 +111,16 @@ class Comparison:
         for field in old.field:
             now = by_number.get(field.number)
             if now is None:
-                reserved = (field.name in new.reserved_name and
-                            any(r.start <= field.number < r.end for r in new.reserved_range))
+                reserved = field.name in new.reserved_name and any(
+                    r.start <= field.number < r.end for r in new.reserved_range
+                )
                 self._gone(new.name, field, reserved, by_name.get(field.name))
             elif now.name != field.name:
-                self.add(f"{new.name}.{now.name}", f"{now.name}: the number {field.number} is "
-                                                   f"{field.name}'s and must not be reused")
+                self.add(
+                    f"{new.name}.{now.name}",
+                    f"{now.name}: the number {field.number} is "
+                    f"{field.name}'s and must not be reused",
+                )
             else:
                 self._field(new.name, field, now)
 
@@ -115,12 +130,16 @@ class Comparison:
         for value in old.value:
             now = by_number.get(value.number)
             if now is None:
-                reserved = (value.name in new.reserved_name and
-                            any(r.start <= value.number <= r.end for r in new.reserved_range))
+                reserved = value.name in new.reserved_name and any(
+                    r.start <= value.number <= r.end for r in new.reserved_range
+                )
                 self._gone(new.name, value, reserved, by_name.get(value.name))
             elif now.name != value.name:
-                self.add(f"{new.name}.{now.name}", f"{now.name}: the number {value.number} is "
-                                                   f"{value.name}'s and must not be reused")
+                self.add(
+                    f"{new.name}.{now.name}",
+                    f"{now.name}: the number {value.number} is "
+                    f"{value.name}'s and must not be reused",
+                )
             else:
                 self._value(new.name, value, now)
 
@@ -203,8 +222,9 @@ def tightened(old: Rules, new: Rules) -> list[str]:
     return out
 
 
-def check_revisions(problems: Problems, new: Revision, before: Revision | None, number: int,
-                    current: bool) -> None:
+def check_revisions(
+    problems: Problems, new: Revision, before: Revision | None, number: int, current: bool
+) -> None:
     """What is new in a revision says so: since its number; in the current schema, since a later
     one than the newest frozen (`number`)."""
     for owner, items, note, old in _everything(new, before):
@@ -213,8 +233,11 @@ def check_revisions(problems: Problems, new: Revision, before: Revision | None, 
             place = new.places[f"{owner.name}.{item.name}"]
             fresh = item.name not in old
             if current and fresh and since <= number:
-                problems.add(place, f"{item.name} is new, so its since_revision must be above "
-                                    f"{number}, the newest frozen one")
+                problems.add(
+                    place,
+                    f"{item.name} is new, so its since_revision must be above "
+                    f"{number}, the newest frozen one",
+                )
             elif not current and since > number:
                 problems.add(place, f"{item.name} is of revision {since}, yet in r{number}")
             elif not current and fresh and since != number:

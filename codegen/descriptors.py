@@ -27,16 +27,26 @@ def compile_schema(schema: pathlib.Path) -> descriptor_pb2.FileDescriptorSet:
     files = proto_files(schema)
     if not files:
         raise SchemaError([f"{schema}: no .proto file"])
-    includes = [f"-I{path}" for path in WELL_KNOWN if pathlib.Path(path, "google/protobuf").is_dir()]
+    includes = [
+        f"-I{path}" for path in WELL_KNOWN if pathlib.Path(path, "google/protobuf").is_dir()
+    ]
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch, "schema.binpb")
-        command = ["protoc", f"-I{schema}", *includes, "--include_imports", "--include_source_info",
-                   f"--descriptor_set_out={out}", *files]
+        command = [
+            "protoc",
+            f"-I{schema}",
+            *includes,
+            "--include_imports",
+            "--include_source_info",
+            f"--descriptor_set_out={out}",
+            *files,
+        ]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
-            raise SchemaError(["protoc is not installed; on Debian: apt install "
-                               "protobuf-compiler"]) from error
+            raise SchemaError(
+                ["protoc is not installed; on Debian: apt install " "protobuf-compiler"]
+            ) from error
         if done.returncode != 0:
             raise SchemaError(done.stderr.strip().splitlines() or ["protoc failed"])
         return descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
@@ -52,8 +62,11 @@ def read_set(path: pathlib.Path) -> descriptor_pb2.FileDescriptorSet:
 
 def own_files(files: descriptor_pb2.FileDescriptorSet) -> list[descriptor_pb2.FileDescriptorProto]:
     """The files whose messages are generated: all but the annotations and protobuf's own."""
-    return [file for file in files.file
-            if file.name != ANNOTATIONS and not file.name.startswith("google/protobuf/")]
+    return [
+        file
+        for file in files.file
+        if file.name != ANNOTATIONS and not file.name.startswith("google/protobuf/")
+    ]
 
 
 class Places:
@@ -62,8 +75,7 @@ class Places:
 
     def __init__(self, file: descriptor_pb2.FileDescriptorProto):
         self.name = file.name
-        self.lines = {tuple(item.path): item.span[0] + 1
-                      for item in file.source_code_info.location}
+        self.lines = {tuple(item.path): item.span[0] + 1 for item in file.source_code_info.location}
 
     def at(self, path: tuple[int, ...], name: str) -> str:
         line = self.lines.get(path)

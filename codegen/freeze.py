@@ -26,7 +26,9 @@ def freeze(schema: pathlib.Path) -> pathlib.Path:
     files = compile_schema(schema)
     number = model.build(files).revision
     if number != len(frozen) + 1:
-        problems.add(str(schema), f"the newest since_revision is {number}; r{len(frozen)} is frozen")
+        problems.add(
+            str(schema), f"the newest since_revision is {number}; r{len(frozen)} is frozen"
+        )
     compat.check_history(problems, schema, number)
     problems.raise_if_any()
     compat.check(schema, files)

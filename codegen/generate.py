@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes generated/ from schema/. Run it by `./dev regen`, or `codegen/python codegen/generate.py`."""
+"""Makes generated/ from schema/. Run it by `./dev regen`, or by
+`codegen/python codegen/generate.py`."""
 
 from __future__ import annotations
 
@@ -17,14 +18,31 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Makes generated/ from schema/.")
-    parser.add_argument("--schema", type=pathlib.Path, default=ROOT / "schema", metavar="DIR",
-                        help="the directory of the .proto files (default: schema/)")
-    parser.add_argument("--descriptor-set", type=pathlib.Path, metavar="FILE",
-                        help="read this descriptor set instead, such as schema/released/r1.binpb")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "generated", metavar="DIR",
-                        help="where to write (default: generated/)")
-    parser.add_argument("--check", action="store_true",
-                        help="write nothing; list what is stale, and exit with 1 if anything is")
+    parser.add_argument(
+        "--schema",
+        type=pathlib.Path,
+        default=ROOT / "schema",
+        metavar="DIR",
+        help="the directory of the .proto files (default: schema/)",
+    )
+    parser.add_argument(
+        "--descriptor-set",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="read this descriptor set instead, such as schema/released/r1.binpb",
+    )
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=ROOT / "generated",
+        metavar="DIR",
+        help="where to write (default: generated/)",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; list what is stale, and exit with 1 if anything is",
+    )
     return parser.parse_args()
 
 

@@ -9,10 +9,11 @@ from typing import Optional, Tuple
 
 from google.protobuf import descriptor_pb2
 
+import check_protobuf
 import checks
 from descriptors import Places, own_files
 from problems import Problems
-from vocabulary import (FieldAnnotation, Flag, CreatePlace, Inspection, Note, Reader, Rules)
+from vocabulary import FieldAnnotation, Flag, CreatePlace, Inspection, Note, Reader, Rules
 
 FieldProto = descriptor_pb2.FieldDescriptorProto
 
@@ -152,7 +153,7 @@ class _Builder:
 
     def build(self) -> Model:
         for file in self.files:
-            checks.file_level(self.problems, file, PACKAGE)
+            check_protobuf.file_level(self.problems, file, PACKAGE)
         self.problems.raise_if_any()
         for file in self.files:
             places = Places(file)
@@ -162,13 +163,19 @@ class _Builder:
                 for nested in message.nested_type:
                     if nested.options.map_entry:
                         self.entries.add(f".{PACKAGE}.{message.name}.{nested.name}")
-        messages = [self._message(file, Places(file), index, message)
-                    for file in self.files for index, message in enumerate(file.message_type)]
+        messages = [
+            self._message(file, Places(file), index, message)
+            for file in self.files
+            for index, message in enumerate(file.message_type)
+        ]
         everything = [field.since for message in messages for field in message.fields]
         everything += [value.since for enum in self.enums.values() for value in enum.values]
-        model = Model(revision=max(everything, default=0),
-                      files=tuple(file.name for file in self.files),
-                      enums=tuple(self.enums.values()), messages=tuple(messages))
+        model = Model(
+            revision=max(everything, default=0),
+            files=tuple(file.name for file in self.files),
+            enums=tuple(self.enums.values()),
+            messages=tuple(messages),
+        )
         checks.whole(self.problems, model)
         self.problems.raise_if_any()
         return model
@@ -180,26 +187,41 @@ class _Builder:
             place = places.at((5, index, 2, at), f"{enum.name}.{value.name}")
             note = self.reader.value(value.options)
             if note is None or note.since_revision == 0:
-                self.problems.add(place, f"{value.name} has no (value) annotation with a "
-                                         "since_revision")
+                self.problems.add(
+                    place, f"{value.name} has no (value) annotation with a " "since_revision"
+                )
                 since, docker, text = 0, "", ""
             else:
                 since, docker, text = note.since_revision, note.docker, note.help
             prefix = snake(enum.name).upper() + "_"
-            values.append(EnumValue(value.name, value.name.removeprefix(prefix), value.number, since,
-                                    docker, text, place))
+            values.append(
+                EnumValue(
+                    value.name,
+                    value.name.removeprefix(prefix),
+                    value.number,
+                    since,
+                    docker,
+                    text,
+                    place,
+                )
+            )
         made = Enum(enum.name, file.name, tuple(values), where)
-        checks.enum_level(self.problems, made, enum)
+        check_protobuf.enum_level(self.problems, made, enum)
         self.enums[f".{PACKAGE}.{enum.name}"] = made
 
     def _message(self, file, places, index, message) -> Message:
         where = places.at((4, index), message.name)
-        checks.message_level(self.problems, where, message, places, index)
-        fields = [self._field(places, (4, index, 2, at), message, field)
-                  for at, field in enumerate(message.field)]
-        made = Message(message.name, file.name,
-                       tuple(sorted((field for field in fields if field), key=lambda f: f.number)),
-                       where)
+        check_protobuf.message_level(self.problems, where, message, places, index)
+        fields = [
+            self._field(places, (4, index, 2, at), message, field)
+            for at, field in enumerate(message.field)
+        ]
+        made = Message(
+            message.name,
+            file.name,
+            tuple(sorted((field for field in fields if field), key=lambda f: f.number)),
+            where,
+        )
         return made
 
     def _kind(self, where: str, field) -> Tuple[str, bool]:
@@ -218,7 +240,7 @@ class _Builder:
 
     def _field(self, places, path, message, field) -> Optional[Field]:
         where = places.at(path, f"{message.name}.{field.name}")
-        checks.presence(self.problems, where, field)
+        check_protobuf.presence(self.problems, where, field)
         kind, repeated = self._kind(where, field)
         note = self.reader.field(field.options)
         if note is None:
@@ -229,13 +251,25 @@ class _Builder:
 
     def _annotated(self, where, field, kind, repeated, note: FieldAnnotation) -> Field:
         return Field(
-            name=field.name, number=field.number, kind=kind, repeated=repeated,
-            json_name=field.json_name, where=where,
+            name=field.name,
+            number=field.number,
+            kind=kind,
+            repeated=repeated,
+            json_name=field.json_name,
+            where=where,
             enum=self.enums.get(field.type_name),
             message=field.type_name.rsplit(".", 1)[-1] if kind == "message" else "",
-            since=note.since_revision, help=note.help, rules=note.rules or Rules(),
-            create=note.create, inspect=note.inspect, isolates=note.isolates,
-            feature=note.feature, singular=note.singular, flag=note.flag, notes=note.notes)
+            since=note.since_revision,
+            help=note.help,
+            rules=note.rules or Rules(),
+            create=note.create,
+            inspect=note.inspect,
+            isolates=note.isolates,
+            feature=note.feature,
+            singular=note.singular,
+            flag=note.flag,
+            notes=note.notes,
+        )
 
 
 def build(files: descriptor_pb2.FileDescriptorSet) -> Model:

@@ -10,7 +10,8 @@ COLUMNS = 100
 
 def made_by(opening: str = "/* ", closing: str = " */") -> str:
     """The first line of every generated file."""
-    return f"{opening}Made by codegen/generate.py from schema/; not to be edited. Again: ./dev regen{closing}"
+    text = "Made by codegen/generate.py from schema/; not to be edited. Again: ./dev regen"
+    return opening + text + closing
 
 
 def c_string(text: str) -> str:
@@ -47,8 +48,11 @@ def arguments(opening: str, items: list[str], closing: str, indent: int = 0) -> 
     for index, item in enumerate(items):
         last = index == len(items) - 1
         piece = item + (")" + closing if last else ",")
-        if len(line) + len(piece) + (0 if line.endswith("(") else 1) > COLUMNS and \
-                line.strip() and not line.endswith("("):
+        if (
+            len(line) + len(piece) + (0 if line.endswith("(") else 1) > COLUMNS
+            and line.strip()
+            and not line.endswith("(")
+        ):
             lines.append(line)
             line = " " * len(head) + piece
         else:
@@ -74,8 +78,9 @@ class Writer:
             return self.add(short)
         wrapped: list[str] = []
         for paragraph in text.split("\n"):
-            wrapped += textwrap.wrap(paragraph, COLUMNS - indent - 6, break_on_hyphens=False,
-                                     break_long_words=False) or [""]
+            wrapped += textwrap.wrap(
+                paragraph, COLUMNS - indent - 6, break_on_hyphens=False, break_long_words=False
+            ) or [""]
         body = f"\n{pad} * ".join(wrapped)
         return self.add("\n".join(line.rstrip() for line in f"{pad}/* {body} */".split("\n")))
 

@@ -179,7 +179,7 @@ def _extension(data: bytes, number: int) -> bytes:
         if tag & 7 == 2:
             size, at = _varint(data, at)
             if tag >> 3 == number:
-                out += data[at:at + size]
+                out += data[at : at + size]
             at += size
         elif tag & 7 == 0:
             _, at = _varint(data, at)

@@ -3,11 +3,35 @@
 
 from __future__ import annotations
 
-from emit import (accessors, compare, create_body, features, meson_build, messages, option_fields,
-                  option_flags, option_table, policy, public_headers, serializers, validate)
+from emit import (
+    accessors,
+    compare,
+    create_body,
+    features,
+    meson_build,
+    messages,
+    option_fields,
+    option_flags,
+    option_table,
+    policy,
+    public_headers,
+    serializers,
+    validate,
+)
 
-EMITTERS = (public_headers, accessors, option_fields, validate, features, create_body, compare,
-            policy, messages, option_flags, option_table)
+EMITTERS = (
+    public_headers,
+    accessors,
+    option_fields,
+    validate,
+    features,
+    create_body,
+    compare,
+    policy,
+    messages,
+    option_flags,
+    option_table,
+)
 
 
 def emit_all(model, files) -> dict[str, str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from model import Enum, EnumValue, Field, Message, Model, snake
+from model import Enum, EnumValue, Field, Message, Model
 
 OPTIONS_TYPE = "Cofferdam__V1__SandboxOptions"
 STATE_TYPE = "Cofferdam__V1__SessionState"
@@ -44,8 +44,12 @@ def public_value(value: EnumValue) -> str:
 
 def c_type(field: Field) -> str:
     """The C type of one value of a field, as the accessors have it."""
-    return {"bool": "bool", "uint32": "uint32_t", "uint64": "uint64_t", "string": "const char *",
-            }.get(field.kind) or public_enum(field.enum)
+    return {
+        "bool": "bool",
+        "uint32": "uint32_t",
+        "uint64": "uint64_t",
+        "string": "const char *",
+    }.get(field.kind) or public_enum(field.enum)
 
 
 def declare(c: str, name: str) -> str:
@@ -73,6 +77,3 @@ def option_enums(model: Model) -> list[Enum]:
     """The enums of options, each once, in the order of the schema."""
     used = {field.enum.name for field in model.options.fields if field.enum}
     return [enum for enum in model.enums if enum.name in used]
-
-
-__all__ = [name for name in dir() if not name.startswith("_")]

@@ -27,10 +27,14 @@ def _call(field: Field, look: Inspection) -> tuple[str, list[str]]:
         return "cdam_compare_resolved", start + [f"state->{look.resolved}", "err"]
     shape = field.shape_of(look)
     return {
-        "SCALAR": lambda: (f"cdam_compare_{SCALARS[field.kind]}",
-                           start + [_scalar(field), how, "err"]),
-        "ARRAY": lambda: (f"cdam_compare_{'strings' if field.kind == 'string' else 'uints'}",
-                          start + items + [how, "err"]),
+        "SCALAR": lambda: (
+            f"cdam_compare_{SCALARS[field.kind]}",
+            start + [_scalar(field), how, "err"],
+        ),
+        "ARRAY": lambda: (
+            f"cdam_compare_{'strings' if field.kind == 'string' else 'uints'}",
+            start + items + [how, "err"],
+        ),
         "OBJECT": lambda: ("cdam_compare_object", start + ["&map", how, "err"]),
         "ENV_ARRAY": lambda: ("cdam_compare_env", start + ["&map", "err"]),
         "PORT_SET": lambda: ("cdam_compare_port_set", start + items + ["err"]),
@@ -39,9 +43,13 @@ def _call(field: Field, look: Inspection) -> tuple[str, list[str]]:
 
 
 def _field(out: Writer, field: Field) -> None:
-    out.add().add(arguments(f"static cdam_status compare_{field.name}",
-                            [f"const {STATE_TYPE} *state", "const json_t *inspect",
-                             "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            f"static cdam_status compare_{field.name}",
+            [f"const {STATE_TYPE} *state", "const json_t *inspect", "cdam_error *err"],
+            " {",
+        )
+    )
     out.add(f"  const {OPTIONS_TYPE} *options = state->options;")
     out.add(f"  if (!{in_use(field)}(options)) return CDAM_OK;")
     if field.kind == "map":
@@ -63,14 +71,21 @@ def source(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
     out.add('#include "options/compare.h"').add()
-    for line in ('#include "base/fail.h"', '#include "option_fields.h"',
-                 '#include "options/generated.h"'):
+    for line in (
+        '#include "base/fail.h"',
+        '#include "option_fields.h"',
+        '#include "options/generated.h"',
+    ):
         out.add(line)
     for field in model.options.fields:
         _field(out, field)
-    out.add().add(arguments("cdam_status cdam_generated_compare",
-                            [f"const {STATE_TYPE} *state", "const json_t *inspect",
-                             "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            "cdam_status cdam_generated_compare",
+            [f"const {STATE_TYPE} *state", "const json_t *inspect", "cdam_error *err"],
+            " {",
+        )
+    )
     out.add('  if (!state->options) return cdam_fail_field(err, "options", "is required");')
     out.add("  cdam_status status = CDAM_OK;")
     # Isolation first: that it is lost matters more than anything else that may differ.

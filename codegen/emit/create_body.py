@@ -32,8 +32,13 @@ def _value(field: Field, shape: str) -> str:
 
 
 def _field(out: Writer, field: Field) -> None:
-    out.add().add(arguments(f"static bool put_{field.name}",
-                            [f"const {OPTIONS_TYPE} *options", "json_t *body"], " {"))
+    out.add().add(
+        arguments(
+            f"static bool put_{field.name}",
+            [f"const {OPTIONS_TYPE} *options", "json_t *body"],
+            " {",
+        )
+    )
     out.add(f"  if (!{in_use(field)}(options)) return true;")
     if field.kind == "map":
         out.add(f"  cdam_map map = {map_of(field)}(options);")
@@ -42,8 +47,10 @@ def _field(out: Writer, field: Field) -> None:
         value = _value(field, place.shape)
         line = f"  done = done && cdam_body_put(body, {c_string(place.path)}, {value});"
         if len(line) > 100:
-            line = (f"  done = done &&\n         cdam_body_put(body, {c_string(place.path)},\n"
-                    f"                       {value});")
+            line = (
+                f"  done = done &&\n         cdam_body_put(body, {c_string(place.path)},\n"
+                f"                       {value});"
+            )
         out.add(line)
     out.add("  return done;").add("}")
 
@@ -53,26 +60,42 @@ def source(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
     out.add('#include "options/create_body.h"').add()
-    for line in ('#include "base/fail.h"', '#include "option_fields.h"',
-                 '#include "options/generated.h"'):
+    for line in (
+        '#include "base/fail.h"',
+        '#include "option_fields.h"',
+        '#include "options/generated.h"',
+    ):
         out.add(line)
     for field in fields:
         _field(out, field)
     enums = [field for field in fields if field.kind == "enum"]
     out.add().comment("A value that nobody checked must not end in a body without its key.")
-    out.add(arguments("static cdam_status check_words",
-                      [f"const {OPTIONS_TYPE} *options", "cdam_error *err"], " {"))
+    out.add(
+        arguments(
+            "static cdam_status check_words",
+            [f"const {OPTIONS_TYPE} *options", "cdam_error *err"],
+            " {",
+        )
+    )
     if not enums:
         out.add("  (void)options;").add("  (void)err;")
     for field in enums:
-        out.add(f"  if ({in_use(field)}(options) && "
-                f"!{docker_word(field.enum)}(options->{field.name})) {{")
-        out.add(f'    return cdam_fail_field(err, {c_string(field.name)}, '
-                '"has a value that is not known");').add("  }")
+        out.add(
+            f"  if ({in_use(field)}(options) && "
+            f"!{docker_word(field.enum)}(options->{field.name})) {{"
+        )
+        out.add(
+            f"    return cdam_fail_field(err, {c_string(field.name)}, "
+            '"has a value that is not known");'
+        ).add("  }")
     out.add("  return CDAM_OK;").add("}")
-    out.add().add(arguments("cdam_status cdam_generated_create_body",
-                            [f"const {OPTIONS_TYPE} *options", "json_t **body", "cdam_error *err"],
-                            " {"))
+    out.add().add(
+        arguments(
+            "cdam_status cdam_generated_create_body",
+            [f"const {OPTIONS_TYPE} *options", "json_t **body", "cdam_error *err"],
+            " {",
+        )
+    )
     out.add("  *body = NULL;").add("  cdam_status status = check_words(options, err);")
     out.add("  if (status != CDAM_OK) return status;")
     out.add("  json_t *made = json_object();").add("  bool done = made != NULL;")

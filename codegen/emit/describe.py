@@ -11,8 +11,10 @@ from vocabulary import Rules, StringRules
 RELEASES = {1: "0.1", 2: "0.1"}
 
 FORMATS = {
-    "UUID": "a UUID in lower case", "CONTAINER_ID": "64 hexadecimal digits in lower case",
-    "IMAGE_ID": "sha256: and 64 hexadecimal digits", "IMAGE_REFERENCE": "an image reference",
+    "UUID": "a UUID in lower case",
+    "CONTAINER_ID": "64 hexadecimal digits in lower case",
+    "IMAGE_ID": "sha256: and 64 hexadecimal digits",
+    "IMAGE_REFERENCE": "an image reference",
     "TOKEN": "printable ASCII without blanks",
 }
 

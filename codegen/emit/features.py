@@ -17,8 +17,13 @@ def header(_: Model) -> str:
     out.add('#include "cofferdam/v1/state.pb-c.h"').add()
     out.comment("Comes first of all, so that an old reader says what it lacks.")
     for name in ("known", "needed"):
-        out.add(arguments(f"cdam_status cdam_generated_check_{name}_features",
-                          [f"const {STATE_TYPE} *state", "cdam_error *err"], ";"))
+        out.add(
+            arguments(
+                f"cdam_status cdam_generated_check_{name}_features",
+                [f"const {STATE_TYPE} *state", "cdam_error *err"],
+                ";",
+            )
+        )
     out.add().add("#endif")
     return out.text()
 
@@ -27,16 +32,27 @@ def source(model: Model) -> str:
     fields = sorted(model.isolating, key=model.feature_number)
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
-    for line in ('#include "feature_needs.h"', "", '#include "option_fields.h"',
-                 '#include "options/features.h"', '#include "options/generated.h"'):
+    for line in (
+        '#include "feature_needs.h"',
+        "",
+        '#include "option_fields.h"',
+        '#include "options/features.h"',
+        '#include "options/generated.h"',
+    ):
         out.add(line)
     out.add().add(f"const unsigned cdam_generated_revision = {model.revision};")
-    out.add().comment("Every feature known, in ascending order. The array has one element more, so that it is "
-                      "never empty.")
+    out.add().comment(
+        "Every feature known, in ascending order. The array has one element more, so that it is "
+        "never empty."
+    )
     out.add(f"enum {{ FEATURE_COUNT = {len(fields)} }};")
-    out.add().add(arguments("static void list_features",
-                            [f"const {OPTIONS_TYPE} *options",
-                             "cdam_feature_need list[FEATURE_COUNT + 1]"], " {"))
+    out.add().add(
+        arguments(
+            "static void list_features",
+            [f"const {OPTIONS_TYPE} *options", "cdam_feature_need list[FEATURE_COUNT + 1]"],
+            " {",
+        )
+    )
     if not fields:
         out.add("  (void)options;")
     for index, field in enumerate(fields):
@@ -46,16 +62,25 @@ def source(model: Model) -> str:
         out.add(f"      .name = {c_string(value.name)},")
         out.add(f"      .option = {c_string(field.name)},")
         out.add(f"      .needed = options && {in_use(field)}(options),").add("  };")
-    out.add(f"  list[FEATURE_COUNT] = (cdam_feature_need){{0}};").add("}")
-    for name, helper, extra in (("check_known_features", "check_known", "cdam_generated_revision, "),
-                                ("check_needed_features", "check_needed", ""),
-                                ("derive_features", "replace", "")):
+    out.add("  list[FEATURE_COUNT] = (cdam_feature_need){0};").add("}")
+    for name, helper, extra in (
+        ("check_known_features", "check_known", "cdam_generated_revision, "),
+        ("check_needed_features", "check_needed", ""),
+        ("derive_features", "replace", ""),
+    ):
         const = "" if name == "derive_features" else "const "
-        out.add().add(arguments(f"cdam_status cdam_generated_{name}",
-                                [f"{const}{STATE_TYPE} *state", "cdam_error *err"], " {"))
+        out.add().add(
+            arguments(
+                f"cdam_status cdam_generated_{name}",
+                [f"{const}{STATE_TYPE} *state", "cdam_error *err"],
+                " {",
+            )
+        )
         out.add("  cdam_feature_need list[FEATURE_COUNT + 1];")
         out.add("  list_features(state->options, list);")
-        out.add(f"  return cdam_features_{helper}(state, list, FEATURE_COUNT, {extra}err);").add("}")
+        out.add(f"  return cdam_features_{helper}(state, list, FEATURE_COUNT, {extra}err);").add(
+            "}"
+        )
     return out.text()
 
 

@@ -21,8 +21,13 @@ class Flat:
     def settable(self) -> bool:
         """What the caller may set: plain facts that no rule ties to anything else."""
         field = self.field
-        return (not self.holder and field.kind in SETTABLE_KINDS and not field.repeated
-                and not field.rules.required and field.rules.uint is None)
+        return (
+            not self.holder
+            and field.kind in SETTABLE_KINDS
+            and not field.repeated
+            and not field.rules.required
+            and field.rules.uint is None
+        )
 
 
 def flat_fields(model: Model) -> list[Flat]:
@@ -30,8 +35,14 @@ def flat_fields(model: Model) -> list[Flat]:
     for field in model.state.fields:
         if field.kind == "message" and field.message != model.options.name:
             for inner in model.message(field.message).fields:
-                out.append(Flat(f"{field.name}_{inner.singular or inner.name}",
-                                f"{field.name}.{inner.name}", field.name, inner))
+                out.append(
+                    Flat(
+                        f"{field.name}_{inner.singular or inner.name}",
+                        f"{field.name}.{inner.name}",
+                        field.name,
+                        inner,
+                    )
+                )
         else:
             out.append(Flat(field.singular or field.name, field.name, "", field))
     return out

@@ -15,13 +15,17 @@ def source(model: Model) -> str:
     for message in model.messages:
         out.add().add(f"static const cdam_field_info {message.snake}_fields[] = {{")
         for field in message.fields:
-            out.add(f"    {{.json_name = {c_string(field.json_name)}, "
-                    f".is_map = {'true' if field.kind == 'map' else 'false'}}},")
+            out.add(
+                f"    {{.json_name = {c_string(field.json_name)}, "
+                f".is_map = {'true' if field.kind == 'map' else 'false'}}},"
+            )
         out.add("};")
     out.add().add("const cdam_message_info cdam_generated_messages[] = {")
     for message in model.messages:
-        out.add(f"    {{.descriptor = &{message_descriptor(message)}, "
-                f".fields = {message.snake}_fields}},")
+        out.add(
+            f"    {{.descriptor = &{message_descriptor(message)}, "
+            f".fields = {message.snake}_fields}},"
+        )
     out.add("};").add()
     out.add("const size_t cdam_generated_message_count =")
     out.add("    sizeof cdam_generated_messages / sizeof *cdam_generated_messages;")

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""generated/c/option_fields.[ch]: small things about each option that other generated files need."""
+"""generated/c/option_fields.[ch]: what other generated files need to know of each option."""
 
 from __future__ import annotations
 
-from emit.c_names import (OPTIONS_TYPE, docker_word, entry_descriptor, enum_type, enum_value, in_use,
-                          map_of, option_enums)
+from emit.c_names import (
+    OPTIONS_TYPE,
+    docker_word,
+    entry_descriptor,
+    enum_type,
+    enum_value,
+    in_use,
+    map_of,
+    option_enums,
+)
 from model import Field, Model
 from text import Writer, arguments, c_string, made_by
 
@@ -19,12 +27,17 @@ def _condition(field: Field) -> str:
 
 def _inline(out: Writer, model: Model, field: Field) -> None:
     out.add()
-    out.add(arguments(f"static inline bool {in_use(field)}", [f"const {OPTIONS_TYPE} *options"], " {"))
+    out.add(
+        arguments(f"static inline bool {in_use(field)}", [f"const {OPTIONS_TYPE} *options"], " {")
+    )
     out.add(f"  return {_condition(field)};").add("}")
     if field.kind == "map":
         out.add()
-        out.add(arguments(f"static inline cdam_map {map_of(field)}",
-                          [f"const {OPTIONS_TYPE} *options"], " {"))
+        out.add(
+            arguments(
+                f"static inline cdam_map {map_of(field)}", [f"const {OPTIONS_TYPE} *options"], " {"
+            )
+        )
         out.add(f"  return (cdam_map){{(void **)options->{field.name}, options->n_{field.name},")
         out.add(f"                    &{entry_descriptor(model.options, field)}}};").add("}")
 
@@ -32,8 +45,10 @@ def _inline(out: Writer, model: Model, field: Field) -> None:
 def header(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
-    out.comment("Whether options are in use (differ from their defaults), views of maps, and Docker's "
-                "words for enum values.")
+    out.comment(
+        "Whether options are in use (differ from their defaults), views of maps, and Docker's "
+        "words for enum values."
+    )
     out.add("#ifndef COFFERDAM_OPTION_FIELDS_H").add("#define COFFERDAM_OPTION_FIELDS_H").add()
     out.add("#include <stdbool.h>").add()
     out.add('#include "cofferdam/v1/options.pb-c.h"').add('#include "options/fields.h"')
@@ -63,5 +78,3 @@ def source(model: Model) -> str:
 
 def emit(model: Model) -> dict[str, str]:
     return {"c/option_fields.h": header(model), "c/option_fields.c": source(model)}
-
-

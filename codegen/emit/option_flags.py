@@ -21,13 +21,28 @@ def _enum(out: Writer, field: Field) -> list[str]:
         if value.docker:
             out.add(f"    {{{c_string(value.docker)}, {public_value(value)}}},")
     out.add("};")
-    call = arguments("cdam_status status = cdam_flag_enum",
-                     [c_string(name), "text", f"{name}_words",
-                      f"sizeof {name}_words / sizeof *{name}_words", c_string(_words(field)),
-                      "&number", "err"], ";", 2)
-    return ["  int number = 0;", call, "  if (status == CDAM_OK) {",
-            f"    cdam_options_set_{name}(options, ({public_enum(field.enum)})number);", "  }",
-            "  return status;"]
+    call = arguments(
+        "cdam_status status = cdam_flag_enum",
+        [
+            c_string(name),
+            "text",
+            f"{name}_words",
+            f"sizeof {name}_words / sizeof *{name}_words",
+            c_string(_words(field)),
+            "&number",
+            "err",
+        ],
+        ";",
+        2,
+    )
+    return [
+        "  int number = 0;",
+        call,
+        "  if (status == CDAM_OK) {",
+        f"    cdam_options_set_{name}(options, ({public_enum(field.enum)})number);",
+        "  }",
+        "  return status;",
+    ]
 
 
 def _uint(field: Field) -> list[str]:
@@ -35,20 +50,26 @@ def _uint(field: Field) -> list[str]:
     rules = field.rules.repeated.items if field.repeated else field.rules
     top = (rules.uint.lte if rules and rules.uint else 0) or TOP[field.kind]
     cast = "(uint32_t)" if field.kind == "uint32" else ""
-    out = ["  uint64_t number = 0;",
-           f"  cdam_status status = cdam_flag_uint({c_string(name)}, text, {top}, &number, err);",
-           "  if (status != CDAM_OK) return status;"]
+    out = [
+        "  uint64_t number = 0;",
+        f"  cdam_status status = cdam_flag_uint({c_string(name)}, text, {top}, &number, err);",
+        "  if (status != CDAM_OK) return status;",
+    ]
     if field.repeated:
         return out + [f"  return cdam_options_add_{field.singular}(options, {cast}number, err);"]
     return out + [f"  cdam_options_set_{name}(options, {cast}number);", "  return status;"]
 
 
 def _map(field: Field) -> list[str]:
-    return ["  char *key = NULL;", "  const char *value = NULL;",
-            f"  cdam_status status = cdam_flag_pair({c_string(field.name)}, text, &key, &value, err);",
-            "  if (status != CDAM_OK) return status;",
-            f"  status = cdam_options_set_{field.singular}(options, key, value, err);",
-            "  free(key);", "  return status;"]
+    return [
+        "  char *key = NULL;",
+        "  const char *value = NULL;",
+        f"  cdam_status status = cdam_flag_pair({c_string(field.name)}, text, &key, &value, err);",
+        "  if (status != CDAM_OK) return status;",
+        f"  status = cdam_options_set_{field.singular}(options, key, value, err);",
+        "  free(key);",
+        "  return status;",
+    ]
 
 
 def _setter(out: Writer, field: Field) -> None:
@@ -60,14 +81,22 @@ def _setter(out: Writer, field: Field) -> None:
     elif field.kind in TOP:
         body = _uint(field)
     elif field.kind == "bool":
-        body = ["  (void)text;", f"  cdam_options_set_{name}(options, true);",
-                "  return cdam_flag_ok(err);"]
+        body = [
+            "  (void)text;",
+            f"  cdam_options_set_{name}(options, true);",
+            "  return cdam_flag_ok(err);",
+        ]
     elif field.repeated:
         body = [f"  return cdam_options_add_{field.singular}(options, text, err);"]
     else:
         body = [f"  return cdam_options_set_{name}(options, text, err);"]
-    out.add().add(arguments(f"static cdam_status set_{name}",
-                            ["cdam_options *options", "const char *text", "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            f"static cdam_status set_{name}",
+            ["cdam_options *options", "const char *text", "cdam_error *err"],
+            " {",
+        )
+    )
     for line in body:
         out.add(line)
     out.add("}")
@@ -85,8 +114,11 @@ def _entry(out: Writer, field: Field) -> None:
     if field.flag.metavar:
         out.add(f"        .metavar = {c_string(field.flag.metavar)},")
     out.add(f"        .help = {c_strings(_help(field), 16)},")
-    for word, on in (("required", field.rules.required), ("repeatable", field.many),
-                     ("isolates", field.isolates)):
+    for word, on in (
+        ("required", field.rules.required),
+        ("repeatable", field.many),
+        ("isolates", field.isolates),
+    ):
         if on:
             out.add(f"        .{word} = true,")
     out.add(f"        .set = set_{field.name},").add("    },")
@@ -95,8 +127,13 @@ def _entry(out: Writer, field: Field) -> None:
 def source(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
-    for line in ('#include "options/flags.h"', "", "#include <stdlib.h>", "",
-                 '#include "options/flag_values.h"'):
+    for line in (
+        '#include "options/flags.h"',
+        "",
+        "#include <stdlib.h>",
+        "",
+        '#include "options/flag_values.h"',
+    ):
         out.add(line)
     for field in model.options.fields:
         _setter(out, field)
@@ -104,7 +141,10 @@ def source(model: Model) -> str:
     for field in model.options.fields:
         _entry(out, field)
     out.add("};").add()
-    out.add("const size_t cdam_option_flag_count = sizeof cdam_option_flags / sizeof *cdam_option_flags;")
+    out.add(
+        "const size_t cdam_option_flag_count =\n"
+        "    sizeof cdam_option_flags / sizeof *cdam_option_flags;"
+    )
     return out.text()
 
 

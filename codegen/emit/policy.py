@@ -14,17 +14,23 @@ def _equal(field: Field) -> str:
         return "cdam_map_equal(&wanted, &given)"
     if field.repeated:
         word = "strings" if field.kind == "string" else "uint32"
-        return (f"cdam_same_{word}(minimum->{name}, minimum->n_{name}, options->{name}, "
-                f"options->n_{name})")
+        return (
+            f"cdam_same_{word}(minimum->{name}, minimum->n_{name}, options->{name}, "
+            f"options->n_{name})"
+        )
     if field.kind == "string":
         return f"strcmp(cdam_text(minimum->{name}), cdam_text(options->{name})) == 0"
     return f"minimum->{name} == options->{name}"
 
 
 def _field(out: Writer, field: Field) -> None:
-    out.add().add(arguments(f"static cdam_status require_{field.name}",
-                            [f"const {OPTIONS_TYPE} *minimum", f"const {OPTIONS_TYPE} *options",
-                             "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            f"static cdam_status require_{field.name}",
+            [f"const {OPTIONS_TYPE} *minimum", f"const {OPTIONS_TYPE} *options", "cdam_error *err"],
+            " {",
+        )
+    )
     out.add(f"  if (!{in_use(field)}(minimum)) return CDAM_OK;")
     if field.kind == "map":
         out.add(f"  cdam_map wanted = {map_of(field)}(minimum);")
@@ -32,22 +38,29 @@ def _field(out: Writer, field: Field) -> None:
     line = f"  if ({_equal(field)}) return CDAM_OK;"
     if len(line) > 100:
         head, _, rest = line.partition("(cdam_same")
-        line = arguments(f"  if (cdam_same{rest.split('(')[0]}",
-                         rest.split("(")[1].split(")")[0].split(", "), ") return CDAM_OK;")
+        line = arguments(
+            f"  if (cdam_same{rest.split('(')[0]}",
+            rest.split("(")[1].split(")")[0].split(", "),
+            ") return CDAM_OK;",
+        )
     out.add(line)
     if field.kind == "enum":
         out.add(f"  const char *wanted = {docker_word(field.enum)}(minimum->{field.name});")
         out.add(f"  const char *given = {docker_word(field.enum)}(options->{field.name});")
-        out.add(f'  return cdam_fail_policy(err, {c_string(field.name)}, wanted, given);')
+        out.add(f"  return cdam_fail_policy(err, {c_string(field.name)}, wanted, given);")
     else:
         out.add(f"  return cdam_fail_policy(err, {c_string(field.name)}, NULL, NULL);")
     out.add("}")
 
 
 def _notes(out: Writer, model: Model) -> None:
-    out.add().add(arguments("bool cdam_generated_notes",
-                            [f"const {OPTIONS_TYPE} *options", "cdam_note_callback note",
-                             "void *user"], " {"))
+    out.add().add(
+        arguments(
+            "bool cdam_generated_notes",
+            [f"const {OPTIONS_TYPE} *options", "cdam_note_callback note", "void *user"],
+            " {",
+        )
+    )
     notes = [(field, note) for field in model.options.fields for note in field.notes]
     if not notes:
         out.add("  (void)options;").add("  (void)note;").add("  (void)user;")
@@ -55,22 +68,34 @@ def _notes(out: Writer, model: Model) -> None:
         other = model.options.field(note.with_)
         out.add(f"  if ({in_use(field)}(options) && {in_use(other)}(options)) {{")
         out.add("    static const char text[] =\n        " + c_strings(note.text, 8) + ";")
-        out.add(f"    if (!note(user, {c_string(field.name)}, {c_string(other.name)}, text)) "
-                "return false;").add("  }")
+        out.add(
+            f"    if (!note(user, {c_string(field.name)}, {c_string(other.name)}, text)) "
+            "return false;"
+        ).add("  }")
     out.add("  return true;").add("}")
 
 
 def source(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
-    for line in ("#include <string.h>", "", '#include "base/fail.h"', '#include "option_fields.h"',
-                 '#include "options/generated.h"', '#include "options/policy.h"'):
+    for line in (
+        "#include <string.h>",
+        "",
+        '#include "base/fail.h"',
+        '#include "option_fields.h"',
+        '#include "options/generated.h"',
+        '#include "options/policy.h"',
+    ):
         out.add(line)
     for field in model.isolating:
         _field(out, field)
-    out.add().add(arguments("cdam_status cdam_generated_check_policy",
-                            [f"const {OPTIONS_TYPE} *minimum", f"const {OPTIONS_TYPE} *options",
-                             "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            "cdam_status cdam_generated_check_policy",
+            [f"const {OPTIONS_TYPE} *minimum", f"const {OPTIONS_TYPE} *options", "cdam_error *err"],
+            " {",
+        )
+    )
     if not model.isolating:
         out.add("  (void)minimum;").add("  (void)options;")
     out.add("  cdam_status status = CDAM_OK;")

@@ -27,10 +27,15 @@ def emit(files) -> dict[str, str]:
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
         except FileNotFoundError as error:
-            raise SchemaError(["protoc-c is not installed; on Debian: apt install "
-                               "protobuf-c-compiler"]) from error
+            raise SchemaError(
+                ["protoc-c is not installed; on Debian: apt install " "protobuf-c-compiler"]
+            ) from error
         if done.returncode != 0:
             raise SchemaError(done.stderr.strip().splitlines() or ["protoc-c failed"])
-        return {f"c/{path.relative_to(out).as_posix()}":
-                made_by() + "\n" + path.read_text(encoding="utf-8")
-                for path in sorted(out.rglob("*")) if path.is_file()}
+        return {
+            f"c/{path.relative_to(out).as_posix()}": made_by()
+            + "\n"
+            + path.read_text(encoding="utf-8")
+            for path in sorted(out.rglob("*"))
+            if path.is_file()
+        }

@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from typing import List, Tuple
 
-from emit.c_names import (STATE_TYPE, entry_descriptor, enum_type, enum_value,
-                          known_value, message_type)
+from emit.c_names import (
+    STATE_TYPE,
+    entry_descriptor,
+    enum_type,
+    enum_value,
+    known_value,
+    message_type,
+)
 from model import SEAL_NUMBER, Enum, Field, Message, Model
 from text import COLUMNS, Writer, arguments, c_string, c_strings, made_by
 from vocabulary import Rules, StringRules
@@ -39,7 +45,11 @@ def _declared(rules: StringRules) -> list[str]:
     if len(line) <= COLUMNS:
         return [line]
     parts = _string_rules(rules)[1:-1].split(", .")
-    return [start + "{"] + [f"      {'.' if i else ''}{part}," for i, part in enumerate(parts)] + ["  };"]
+    return (
+        [start + "{"]
+        + [f"      {'.' if i else ''}{part}," for i, part in enumerate(parts)]
+        + ["  };"]
+    )
 
 
 def _known(out: Writer, enum: Enum) -> None:
@@ -64,19 +74,26 @@ def _check(field: Field, rules: Rules, value: str, place: str) -> str:
     if field.kind == "string":
         return f"cdam_check_string(&{place}, {value}, &rules, err)"
     if field.kind == "bytes":
-        return (f"cdam_check_bytes(&{place}, {value}.len, {rules.bytes.min_len}, "
-                f"{rules.bytes.max_len}, err)")
+        return (
+            f"cdam_check_bytes(&{place}, {value}.len, {rules.bytes.min_len}, "
+            f"{rules.bytes.max_len}, err)"
+        )
     if field.kind == "enum":
-        return arguments("cdam_check_enum", [f"&{place}", value, f"{known_value(field.enum)}({value})",
-                                             _words(field.enum), "err"], "", 0)
+        return arguments(
+            "cdam_check_enum",
+            [f"&{place}", value, f"{known_value(field.enum)}({value})", _words(field.enum), "err"],
+            "",
+            0,
+        )
     uint = rules.uint
     top = uint.lte or TOP[field.kind]
     return f"cdam_check_uint(&{place}, {value}, {uint.gte}, {top}, err)"
 
 
 def _needs_check(field: Field, rules: Rules | None) -> bool:
-    return rules is not None and (field.kind in ("string", "bytes", "enum")
-                                  or (field.kind in TOP and rules.uint is not None))
+    return rules is not None and (
+        field.kind in ("string", "bytes", "enum") or (field.kind in TOP and rules.uint is not None)
+    )
 
 
 def _statement(text: str, indent: int) -> list[str]:
@@ -98,34 +115,48 @@ def _statement(text: str, indent: int) -> list[str]:
 def _repeated_body(field: Field) -> Body:
     rules, name = field.rules.repeated, field.name
     statics = []
-    out = [f"  cdam_status status = cdam_check_count(&place, message->n_{name}, {rules.max_items}, err);"]
+    out = [
+        "  cdam_status status = "
+        f"cdam_check_count(&place, message->n_{name}, {rules.max_items}, err);"
+    ]
     if _needs_check(field, rules.items):
         if field.kind == "string":
             statics = _declared(rules.items.string)
         out.append(f"  for (size_t i = 0; status == CDAM_OK && i < message->n_{name}; i++) {{")
         out.append("    cdam_place item = cdam_place_item(&place, i);")
-        out += _statement("status = " + " ".join(
-            _check(field, rules.items, f"message->{name}[i]", "item").split()), 4)
+        out += _statement(
+            "status = "
+            + " ".join(_check(field, rules.items, f"message->{name}[i]", "item").split()),
+            4,
+        )
         out.append("  }")
     if rules.unique and field.kind in ("uint32", "string", "enum"):
         word = "strings" if field.kind == "string" else "uint32"
         cast = "(const uint32_t *)" if field.kind == "enum" else ""
         out.append("  if (status == CDAM_OK) {")
-        out += _statement(f"status = cdam_check_unique_{word}(&place, {cast}message->{name}, "
-                          f"message->n_{name}, err)", 4)
+        out += _statement(
+            f"status = cdam_check_unique_{word}(&place, {cast}message->{name}, "
+            f"message->n_{name}, err)",
+            4,
+        )
         out.append("  }")
     return statics, out + ["  return status;"]
 
 
 def _map_body(message: Message, field: Field) -> Body:
     rules, name = field.rules.map, field.name
-    statics = ["  static const cdam_map_rules rules = {",
-               f"      .max_pairs = {rules.max_pairs},",
-               f"      .keys = {_string_rules(rules.keys.string)},",
-               f"      .values = {_string_rules(rules.values.string)},", "  };"]
-    return statics, [f"  cdam_map map = {{(void **)message->{name}, message->n_{name},",
-                     f"                  &{entry_descriptor(message, field)}}};",
-                     "  return cdam_check_map(&place, &map, &rules, err);"]
+    statics = [
+        "  static const cdam_map_rules rules = {",
+        f"      .max_pairs = {rules.max_pairs},",
+        f"      .keys = {_string_rules(rules.keys.string)},",
+        f"      .values = {_string_rules(rules.values.string)},",
+        "  };",
+    ]
+    return statics, [
+        f"  cdam_map map = {{(void **)message->{name}, message->n_{name},",
+        f"                  &{entry_descriptor(message, field)}}};",
+        "  return cdam_check_map(&place, &map, &rules, err);",
+    ]
 
 
 def _is_empty(field: Field) -> str:
@@ -145,8 +176,10 @@ def _single_body(field: Field) -> Body:
     if not _needs_check(field, field.rules):
         return [], []
     statics = _declared(field.rules.string) if field.kind == "string" else []
-    return statics, _statement("return " + " ".join(
-        _check(field, field.rules, f"message->{field.name}", "place").split()), 2)
+    return statics, _statement(
+        "return " + " ".join(_check(field, field.rules, f"message->{field.name}", "place").split()),
+        2,
+    )
 
 
 def _body(message: Message, field: Field) -> Body:
@@ -163,9 +196,17 @@ def _field(out: Writer, message: Message, field: Field) -> bool:
     if not body and not field.rules.required:
         return False
     out.add()
-    out.add(arguments(f"static cdam_status check_{message.snake}_{field.name}",
-                      [f"const {message_type(message.name)} *message", "const char *prefix",
-                       "cdam_error *err"], " {"))
+    out.add(
+        arguments(
+            f"static cdam_status check_{message.snake}_{field.name}",
+            [
+                f"const {message_type(message.name)} *message",
+                "const char *prefix",
+                "cdam_error *err",
+            ],
+            " {",
+        )
+    )
     for line in statics:
         out.add(line)
     out.add(f"  const cdam_place place = {{.prefix = prefix, .field = {c_string(field.name)}}};")
@@ -185,8 +226,11 @@ def _message(out: Writer, message: Message, checked: list[str], last: str) -> No
     for name in checked:
         call = f"check_{message.snake}_{name}(message, prefix, err);"
         line = f"  if (status == CDAM_OK) status = {call}"
-        out.add(line if len(line) <= COLUMNS
-                else f"  if (status == CDAM_OK) {{\n    status = {call}\n  }}")
+        out.add(
+            line
+            if len(line) <= COLUMNS
+            else f"  if (status == CDAM_OK) {{\n    status = {call}\n  }}"
+        )
     out.add(last)
 
 
@@ -197,15 +241,20 @@ def _validated(model: Model) -> list[Message]:
 
 
 def _enums(model: Model) -> list[Enum]:
-    used = {field.enum.name for message in _validated(model) for field in message.fields
-            if field.enum}
+    used = {
+        field.enum.name for message in _validated(model) for field in message.fields if field.enum
+    }
     return [enum for enum in model.enums if enum.name in used]
 
 
 def _state(out: Writer, model: Model, checked: list[str]) -> None:
-    out.add().add(arguments("static cdam_status check_session_state",
-                            [f"const {STATE_TYPE} *message", "const char *prefix",
-                             "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            "static cdam_status check_session_state",
+            [f"const {STATE_TYPE} *message", "const char *prefix", "cdam_error *err"],
+            " {",
+        )
+    )
     _message(out, model.state, checked, "")
     out.lines.pop()
     for field in model.state.fields:
@@ -213,13 +262,21 @@ def _state(out: Writer, model: Model, checked: list[str]) -> None:
             continue
         out.add(f"  if (status == CDAM_OK && message->{field.name}) {{")
         name = model.message(field.message).snake
-        call = ("cdam_generated_validate_options" if field.message == model.options.name
-                else f"validate_{name}")
+        call = (
+            "cdam_generated_validate_options"
+            if field.message == model.options.name
+            else f"validate_{name}"
+        )
         out.add(f"    status = {call}(message->{field.name}, {c_string(field.name + '.')}, err);")
         out.add("  }")
     out.add("  return status;").add("}")
-    out.add().add(arguments("cdam_status cdam_generated_validate_state",
-                            [f"const {STATE_TYPE} *state", "cdam_error *err"], " {"))
+    out.add().add(
+        arguments(
+            "cdam_status cdam_generated_validate_state",
+            [f"const {STATE_TYPE} *state", "cdam_error *err"],
+            " {",
+        )
+    )
     out.add("  cdam_status status = cdam_generated_check_known_features(state, err);")
     out.add('  if (status == CDAM_OK) status = check_session_state(state, "", err);')
     out.add("  if (status == CDAM_OK) status = cdam_generated_check_needed_features(state, err);")
@@ -229,8 +286,12 @@ def _state(out: Writer, model: Model, checked: list[str]) -> None:
 def source(model: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
-    for line in ('#include "base/fail.h"', '#include "feature_needs.h"',
-                 '#include "options/generated.h"', '#include "options/rules.h"'):
+    for line in (
+        '#include "base/fail.h"',
+        '#include "feature_needs.h"',
+        '#include "options/generated.h"',
+        '#include "options/rules.h"',
+    ):
         out.add(line)
     for enum in _enums(model):
         _known(out, enum)
@@ -240,11 +301,25 @@ def source(model: Model) -> str:
             state_checked = checked
             continue
         options = message is model.options
-        opening = ("cdam_status cdam_generated_validate_options" if options
-                   else f"static cdam_status validate_{message.snake}")
-        out.add().add(arguments(opening, [f"const {message_type(message.name)} *message",
-                                          "const char *prefix", "cdam_error *err"], " {"))
-        last = "  return status == CDAM_OK ? cdam_ok(err) : status;" if options else "  return status;"
+        opening = (
+            "cdam_status cdam_generated_validate_options"
+            if options
+            else f"static cdam_status validate_{message.snake}"
+        )
+        out.add().add(
+            arguments(
+                opening,
+                [
+                    f"const {message_type(message.name)} *message",
+                    "const char *prefix",
+                    "cdam_error *err",
+                ],
+                " {",
+            )
+        )
+        last = (
+            "  return status == CDAM_OK ? cdam_ok(err) : status;" if options else "  return status;"
+        )
         _message(out, message, checked, last)
         out.add("}")
     _state(out, model, state_checked)

@@ -91,4 +91,5 @@ const cdam_option_flag cdam_option_flags[] = {
     },
 };
 
-const size_t cdam_option_flag_count = sizeof cdam_option_flags / sizeof *cdam_option_flags;
+const size_t cdam_option_flag_count =
+    sizeof cdam_option_flags / sizeof *cdam_option_flags;

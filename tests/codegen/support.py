@@ -19,14 +19,36 @@ SCHEMA = pathlib.PurePosixPath("cofferdam/v1")
 sys.path.insert(0, str(CODEGEN))
 
 # The flags of meson.build that make warnings of generated code errors.
-C_FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
-           "-Wmissing-prototypes", "-Wformat=2", "-Wpointer-arith", "-Wundef", "-Wvla", "-Werror")
+C_FLAGS = (
+    "-std=gnu11",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Wmissing-prototypes",
+    "-Wformat=2",
+    "-Wpointer-arith",
+    "-Wundef",
+    "-Wvla",
+    "-Werror",
+)
 
 
 def run(*command, cwd=None, env=None, timeout=300) -> subprocess.CompletedProcess:
-    """Runs a program; its output as text."""
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          check=False, cwd=cwd, env={**os.environ, **(env or {})}, timeout=timeout)
+    """Runs a program; its output as text. Each finds its library by itself: what Meson sets would
+    lead a program of one build to the library of another."""
+    environment = {**os.environ, **(env or {})}
+    environment.pop("LD_LIBRARY_PATH", None)
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=environment,
+        timeout=timeout,
+    )
 
 
 def python(*command, **options) -> subprocess.CompletedProcess:
@@ -51,10 +73,11 @@ class Scratch(unittest.TestCase):
         """A copy of the small schema, which has an option of every kind."""
         return self.copy_of(HERE / "schema")
 
-    def edit(self, schema: pathlib.Path, file: str, old: str, new: str,
-             there: str = "[(field)") -> int:
-        """Replaces a text that is there once. Returns the number of a line: that with `@@` in the new
-        text, or else the last one with `there` up to the edit."""
+    def edit(
+        self, schema: pathlib.Path, file: str, old: str, new: str, there: str = "[(field)"
+    ) -> int:
+        """Replaces a text that is there once. Returns the number of a line: that with `@@` in the
+        new text, or else the last one with `there` up to the edit."""
         path = schema / SCHEMA / file
         text = path.read_text("utf-8")
         self.assertEqual(text.count(old), 1, f"{old!r} in {file}")
@@ -65,13 +88,26 @@ class Scratch(unittest.TestCase):
         return text[:mark].count("\n") + 1
 
     def generate(self, schema: pathlib.Path, *more) -> subprocess.CompletedProcess:
-        return python(CODEGEN / "generate.py", "--schema", schema, "--out",
-                      self.directory / "generated", *more)
+        return python(
+            CODEGEN / "generate.py",
+            "--schema",
+            schema,
+            "--out",
+            self.directory / "generated",
+            *more,
+        )
 
     def compile(self, generated: pathlib.Path, compiler: str = "gcc") -> None:
         """Every generated C file compiles without a warning."""
-        includes = [f"-I{path}" for path in (ROOT / "runtime", ROOT / "runtime/include",
-                                             generated / "c", generated / "include")]
+        includes = [
+            f"-I{path}"
+            for path in (
+                ROOT / "runtime",
+                ROOT / "runtime/include",
+                generated / "c",
+                generated / "include",
+            )
+        ]
         for source in sorted(generated.rglob("*.c")):
             done = run(compiler, *C_FLAGS, *includes, "-fsyntax-only", source)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -79,5 +115,8 @@ class Scratch(unittest.TestCase):
 
 def tree(directory: pathlib.Path) -> dict[str, bytes]:
     """Every file under a directory."""
-    return {path.relative_to(directory).as_posix(): path.read_bytes()
-            for path in sorted(directory.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }

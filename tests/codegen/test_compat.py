@@ -27,102 +27,242 @@ KEY_ID = """  string key_id = 2 [(field) = {
     rules: { string: { max_bytes: 128 format: STRING_FORMAT_TOKEN } }
   }];
 """
-SHA256 = ("  SEAL_ALGORITHM_SHA256 = 1 [(value) = { since_revision: 1 "
-          'help: "SHA-256: finds damage, not forgery." }];\n')
+SHA256 = (
+    "  SEAL_ALGORITHM_SHA256 = 1 [(value) = { since_revision: 1 "
+    'help: "SHA-256: finds damage, not forgery." }];\n'
+)
 
 # name: file, what to replace, by what, the reason, the text whose line is named.
 BROKEN = {
-    "number_changed": (O, "string image = 1", "@@string image = 99",
-                       "image: its number was 1 and is now 99"),
-    "number_reused": (S, "bool workspace_ready = 8", "@@bool workspace_full = 8",
-                      "workspace_full: the number 8 is workspace_ready's"),
-    "field_removed": (S, READY, "", "SessionState.workspace_ready is gone; reserve its number 8 and "
-                      'its name "workspace_ready"', "message SessionState {"),
-    "only_the_number_reserved": (S, READY, "  reserved 8;\n", "workspace_ready is gone",
-                                 "message SessionState {"),
-    "only_the_name_reserved": (S, READY, '  reserved "workspace_ready";\n', "workspace_ready is gone",
-                               "message SessionState {"),
-    "another_number_reserved": (S, READY, '  reserved "workspace_ready";\n  reserved 9 to 20;\n',
-                                "workspace_ready is gone", "message SessionState {"),
-    "type_changed": (S, "uint32 schema_revision = 1", "@@uint64 schema_revision = 1",
-                     "schema_revision: its type has changed"),
-    "made_repeated": (S, "string image_id = 5", "@@repeated string image_id = 5",
-                      "image_id: its cardinality has changed"),
-    "made_single": (O, "repeated uint32 exposed_ports = 2", "@@uint32 exposed_ports = 2",
-                    "exposed_ports: its cardinality has changed"),
-    "map_values_changed": (O, "map<string, string> env = 4", "@@map<string, bytes> env = 4",
-                           "env: its type has changed"),
-    "unpacked": (O, "repeated uint32 exposed_ports = 2 [(field)",
-                 "@@repeated uint32 exposed_ports = 2 [packed = false, (field)",
-                 "exposed_ports: its packing has changed"),
-    "json_name": (S, "string image_id = 5 [(field)",
-                  '@@string image_id = 5 [json_name = "image", (field)',
-                  "image_id: its JSON name has changed"),
-    "value_removed": (S, SHA256, "", "SealAlgorithm.SEAL_ALGORITHM_SHA256 is gone; reserve",
-                      "enum SealAlgorithm {"),
-    "value_renumbered": (O, "NETWORK_MODE_NONE = 1", "@@NETWORK_MODE_NONE = 16",
-                         "NETWORK_MODE_NONE: its number was 1 and is now 16"),
-    "value_renamed": (O, "NETWORK_MODE_NONE = 1", "@@NETWORK_MODE_NOTHING = 1",
-                      "NETWORK_MODE_NOTHING: the number 1 is NETWORK_MODE_NONE's"),
-    "create_path": (O, 'create: { path: "HostConfig.NetworkMode"', 'create: { path: "NetworkMode"',
-                    "network_mode: its place in the create body has changed"),
-    "create_gone": (O, 'create: { path: "HostConfig.PortBindings" shape: SHAPE_PORT_BINDINGS }', "",
-                    "exposed_ports: its place in the create body has changed"),
+    "number_changed": (
+        O,
+        "string image = 1",
+        "@@string image = 99",
+        "image: its number was 1 and is now 99",
+    ),
+    "number_reused": (
+        S,
+        "bool workspace_ready = 8",
+        "@@bool workspace_full = 8",
+        "workspace_full: the number 8 is workspace_ready's",
+    ),
+    "field_removed": (
+        S,
+        READY,
+        "",
+        "SessionState.workspace_ready is gone; reserve its number 8 and "
+        'its name "workspace_ready"',
+        "message SessionState {",
+    ),
+    "only_the_number_reserved": (
+        S,
+        READY,
+        "  reserved 8;\n",
+        "workspace_ready is gone",
+        "message SessionState {",
+    ),
+    "only_the_name_reserved": (
+        S,
+        READY,
+        '  reserved "workspace_ready";\n',
+        "workspace_ready is gone",
+        "message SessionState {",
+    ),
+    "another_number_reserved": (
+        S,
+        READY,
+        '  reserved "workspace_ready";\n  reserved 9 to 20;\n',
+        "workspace_ready is gone",
+        "message SessionState {",
+    ),
+    "type_changed": (
+        S,
+        "uint32 schema_revision = 1",
+        "@@uint64 schema_revision = 1",
+        "schema_revision: its type has changed",
+    ),
+    "made_repeated": (
+        S,
+        "string image_id = 5",
+        "@@repeated string image_id = 5",
+        "image_id: its cardinality has changed",
+    ),
+    "made_single": (
+        O,
+        "repeated uint32 exposed_ports = 2",
+        "@@uint32 exposed_ports = 2",
+        "exposed_ports: its cardinality has changed",
+    ),
+    "map_values_changed": (
+        O,
+        "map<string, string> env = 4",
+        "@@map<string, bytes> env = 4",
+        "env: its type has changed",
+    ),
+    "unpacked": (
+        O,
+        "repeated uint32 exposed_ports = 2 [(field)",
+        "@@repeated uint32 exposed_ports = 2 [packed = false, (field)",
+        "exposed_ports: its packing has changed",
+    ),
+    "json_name": (
+        S,
+        "string image_id = 5 [(field)",
+        '@@string image_id = 5 [json_name = "image", (field)',
+        "image_id: its JSON name has changed",
+    ),
+    "value_removed": (
+        S,
+        SHA256,
+        "",
+        "SealAlgorithm.SEAL_ALGORITHM_SHA256 is gone; reserve",
+        "enum SealAlgorithm {",
+    ),
+    "value_renumbered": (
+        O,
+        "NETWORK_MODE_NONE = 1",
+        "@@NETWORK_MODE_NONE = 16",
+        "NETWORK_MODE_NONE: its number was 1 and is now 16",
+    ),
+    "value_renamed": (
+        O,
+        "NETWORK_MODE_NONE = 1",
+        "@@NETWORK_MODE_NOTHING = 1",
+        "NETWORK_MODE_NOTHING: the number 1 is NETWORK_MODE_NONE's",
+    ),
+    "create_path": (
+        O,
+        'create: { path: "HostConfig.NetworkMode"',
+        'create: { path: "NetworkMode"',
+        "network_mode: its place in the create body has changed",
+    ),
+    "create_gone": (
+        O,
+        'create: { path: "HostConfig.PortBindings" shape: SHAPE_PORT_BINDINGS }',
+        "",
+        "exposed_ports: its place in the create body has changed",
+    ),
     "comparison_gone": (
-        O, 'inspect: { path: "NetworkSettings.Networks" compare: COMPARE_ONLY_NETWORK }', "",
-        "network_mode: the comparison with NetworkSettings.Networks is gone"),
+        O,
+        'inspect: { path: "NetworkSettings.Networks" compare: COMPARE_ONLY_NETWORK }',
+        "",
+        "network_mode: the comparison with NetworkSettings.Networks is gone",
+    ),
     "comparison_changed": (
-        O, 'inspect: { path: "HostConfig.NetworkMode" compare: COMPARE_EXACT }',
+        O,
+        'inspect: { path: "HostConfig.NetworkMode" compare: COMPARE_EXACT }',
         'inspect: { path: "HostConfig.NetworkMode" compare: COMPARE_ABSENT_OR_EQUAL }',
-        "network_mode: the comparison with HostConfig.NetworkMode is gone or has changed"),
+        "network_mode: the comparison with HostConfig.NetworkMode is gone or has changed",
+    ),
     "isolates_no_more": (O, "    isolates: true\n", "", "network_mode: `isolates` has changed"),
-    "feature_gone": (O, '    feature: "FEATURE_NETWORK_ISOLATION"\n', "",
-                     "network_mode: `feature` has changed"),
-    "isolates_suddenly": (O, 'flag: { name: "env"',
-                          'isolates: true feature: "FEATURE_ENV" flag: { name: "env"',
-                          "env: `isolates` has changed"),
-    "since_changed": (O, "NetworkMode network_mode = 5 [(field) = {\n    since_revision: 2",
-                      "@@NetworkMode network_mode = 5 [(field) = {\n    since_revision: 1",
-                      "network_mode: `since_revision` has changed"),
-    "singular_changed": (O, 'singular: "label"', 'singular: "tag"', "labels: `singular` has changed"),
-    "flag_changed": (O, 'flag: { name: "network"', 'flag: { name: "net"',
-                     "network_mode: its flag has changed"),
-    "docker_word": (O, 'docker: "none"', 'docker: "null"',
-                    "NETWORK_MODE_NONE: its docker word has changed", "  NETWORK_MODE_NONE = 1"),
-    "max_bytes_lower": (O, "string: { max_bytes: 512 ", "string: { max_bytes: 511 ",
-                        "image: max_bytes is lower than it was"),
-    "max_items_lower": (O, "max_items: 256", "max_items: 255",
-                        "exposed_ports: max_items is lower than it was"),
-    "items_narrower": (O, "gte: 1 lte: 65535", "gte: 1024 lte: 65535",
-                       "exposed_ports: gte is higher than it was"),
-    "keys_narrower": (O, 'not_prefix: "io.cofferdam."', 'not_prefix: "io."',
-                      "labels: not_prefix is another than it was"),
-    "values_narrower": (O, "max_bytes: 65536", "max_bytes: 65535",
-                        "env: max_bytes is lower than it was"),
-    "required_suddenly": (S, "rules: { string: { max_bytes: 256 format: STRING_FORMAT_TOKEN } }",
-                          "rules: { required: true string: { max_bytes: 256 format: "
-                          "STRING_FORMAT_TOKEN } }", "id: it is now required"),
+    "feature_gone": (
+        O,
+        '    feature: "FEATURE_NETWORK_ISOLATION"\n',
+        "",
+        "network_mode: `feature` has changed",
+    ),
+    "isolates_suddenly": (
+        O,
+        'flag: { name: "env"',
+        'isolates: true feature: "FEATURE_ENV" flag: { name: "env"',
+        "env: `isolates` has changed",
+    ),
+    "since_changed": (
+        O,
+        "NetworkMode network_mode = 5 [(field) = {\n    since_revision: 2",
+        "@@NetworkMode network_mode = 5 [(field) = {\n    since_revision: 1",
+        "network_mode: `since_revision` has changed",
+    ),
+    "singular_changed": (
+        O,
+        'singular: "label"',
+        'singular: "tag"',
+        "labels: `singular` has changed",
+    ),
+    "flag_changed": (
+        O,
+        'flag: { name: "network"',
+        'flag: { name: "net"',
+        "network_mode: its flag has changed",
+    ),
+    "docker_word": (
+        O,
+        'docker: "none"',
+        'docker: "null"',
+        "NETWORK_MODE_NONE: its docker word has changed",
+        "  NETWORK_MODE_NONE = 1",
+    ),
+    "max_bytes_lower": (
+        O,
+        "string: { max_bytes: 512 ",
+        "string: { max_bytes: 511 ",
+        "image: max_bytes is lower than it was",
+    ),
+    "max_items_lower": (
+        O,
+        "max_items: 256",
+        "max_items: 255",
+        "exposed_ports: max_items is lower than it was",
+    ),
+    "items_narrower": (
+        O,
+        "gte: 1 lte: 65535",
+        "gte: 1024 lte: 65535",
+        "exposed_ports: gte is higher than it was",
+    ),
+    "keys_narrower": (
+        O,
+        'not_prefix: "io.cofferdam."',
+        'not_prefix: "io."',
+        "labels: not_prefix is another than it was",
+    ),
+    "values_narrower": (
+        O,
+        "max_bytes: 65536",
+        "max_bytes: 65535",
+        "env: max_bytes is lower than it was",
+    ),
+    "required_suddenly": (
+        S,
+        "rules: { string: { max_bytes: 256 format: STRING_FORMAT_TOKEN } }",
+        "rules: { required: true string: { max_bytes: 256 format: " "STRING_FORMAT_TOKEN } }",
+        "id: it is now required",
+    ),
     "new_field_of_old_revision": (
-        S, READY, READY + '  bool later = 9 [(field) = { since_revision: 2 help: "x" }];@@\n',
-        "later is new, so its since_revision must be above 2"),
+        S,
+        READY,
+        READY + '  bool later = 9 [(field) = { since_revision: 2 help: "x" }];@@\n',
+        "later is new, so its since_revision must be above 2",
+    ),
     "new_value_of_old_revision": (
-        O, NONE, NONE + '  NETWORK_MODE_OTHER = 16 [(value) = { since_revision: 2 }];@@\n',
-        "NETWORK_MODE_OTHER is new, so its since_revision must be above 2"),
+        O,
+        NONE,
+        NONE + "  NETWORK_MODE_OTHER = 16 [(value) = { since_revision: 2 }];@@\n",
+        "NETWORK_MODE_OTHER is new, so its since_revision must be above 2",
+    ),
 }
 
 FINE = {
     "nothing": (O, "max_items: 256", "max_items: 256"),
     "field_removed_and_reserved": (S, READY, '  reserved 8;\n  reserved "workspace_ready";\n'),
-    "value_removed_and_reserved": (S, SHA256,
-                                   '  reserved 1;\n  reserved "SEAL_ALGORITHM_SHA256";\n'),
+    "value_removed_and_reserved": (
+        S,
+        SHA256,
+        '  reserved 1;\n  reserved "SEAL_ALGORITHM_SHA256";\n',
+    ),
     "bounds_wider": (O, "max_items: 256", "max_items: 300"),
     "help_changed": (O, "Environment variables of every process in the sandbox.", "Variables."),
     "comparison_added": (
-        O, 'inspect: { path: "Config.Labels" compare: COMPARE_SUBSET }',
+        O,
+        'inspect: { path: "Config.Labels" compare: COMPARE_SUBSET }',
         'inspect: { path: "Config.Labels" compare: COMPARE_SUBSET }\n'
-        '    inspect: { path: "Labels" compare: COMPARE_SUBSET }'),
-    "new_field": (S, READY,
-                  READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n'),
+        '    inspect: { path: "Labels" compare: COMPARE_SUBSET }',
+    ),
+    "new_field": (
+        S,
+        READY,
+        READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+    ),
 }
 
 
@@ -167,17 +307,28 @@ class Compat(Scratch):
         self.expect("the enum SealAlgorithm is gone", "algorithm: its type has changed")
 
     def test_a_number_that_was_given_up_is_not_reused_later(self) -> None:
-        self.release(KEY_ID, '  reserved 2;\n  reserved "key_id";\n'
-                     '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n')
+        self.release(
+            KEY_ID,
+            '  reserved 2;\n  reserved "key_id";\n'
+            '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+        )
         self.assertEqual(self.problems(), [])
-        self.edit(self.schema, S, '  reserved 2;\n  reserved "key_id";\n',
-                  '  bool other = 2 [(field) = { since_revision: 4 help: "x" }];\n')
+        self.edit(
+            self.schema,
+            S,
+            '  reserved 2;\n  reserved "key_id";\n',
+            '  bool other = 2 [(field) = { since_revision: 4 help: "x" }];\n',
+        )
         self.expect("other: the number 2 is key_id's and must not be reused (against r1)")
 
     def test_a_reserved_mode_may_come(self) -> None:
         self.edit(self.schema, O, "  reserved 2 to 15;\n", "  reserved 3 to 15;\n")
-        self.edit(self.schema, O, NONE, NONE + "  NETWORK_MODE_OTHER = 2 [(value) = { "
-                  'since_revision: 3 docker: "x" }];\n')
+        self.edit(
+            self.schema,
+            O,
+            NONE,
+            NONE + "  NETWORK_MODE_OTHER = 2 [(value) = { " 'since_revision: 3 docker: "x" }];\n',
+        )
         self.assertEqual(self.problems(), [])
 
     # ---- frozen files ----
@@ -191,7 +342,9 @@ class Compat(Scratch):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_freezing(self) -> None:
-        self.release(READY, READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n')
+        self.release(
+            READY, READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n'
+        )
         self.assertTrue((self.schema / "released/r3.binpb").is_file())
         self.assertEqual(self.problems(), [])
         self.edit(self.schema, S, "bool later = 9", "string later = 9")
@@ -203,8 +356,12 @@ class Compat(Scratch):
         self.assertIn("the newest since_revision is 2; r2 is frozen", done.stderr)
 
     def test_freezing_needs_a_history(self) -> None:
-        self.edit(self.schema, S, READY,
-                  READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n')
+        self.edit(
+            self.schema,
+            S,
+            READY,
+            READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+        )
         done = python(CODEGEN / "freeze.py", "--schema", self.schema)
         self.assertEqual(done.returncode, 1)
         self.assertIn("the paragraph `## r3` is missing", done.stderr)
@@ -237,12 +394,20 @@ class Compat(Scratch):
     def freeze_by_force(self, number: int) -> None:
         """Freezes the schema as it is, as somebody could by hand."""
         path = self.schema / f"released/r{number}.binpb"
-        done = run("protoc", f"-I{self.schema}", "-I/usr/include", "--include_imports",
-                   f"--descriptor_set_out={path}", f"{SCHEMA}/options.proto", f"{SCHEMA}/state.proto")
+        done = run(
+            "protoc",
+            f"-I{self.schema}",
+            "-I/usr/include",
+            "--include_imports",
+            f"--descriptor_set_out={path}",
+            f"{SCHEMA}/options.proto",
+            f"{SCHEMA}/state.proto",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         sums = self.schema / "released/SHA256SUMS"
-        lines = [line for line in sums.read_text("utf-8").splitlines()
-                 if not line.endswith(path.name)]
+        lines = [
+            line for line in sums.read_text("utf-8").splitlines() if not line.endswith(path.name)
+        ]
         lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}")
         sums.write_text("\n".join(lines) + "\n", "utf-8")
         with open(self.schema / "HISTORY.md", "a", encoding="utf-8") as history:
@@ -254,8 +419,12 @@ class Compat(Scratch):
         self.expect("schema_revision: its type has changed (against r2)")
 
     def test_a_frozen_revision_says_since_when(self) -> None:
-        self.edit(self.schema, S, READY,
-                  READY + '  bool later = 9 [(field) = { since_revision: 4 help: "x" }];\n')
+        self.edit(
+            self.schema,
+            S,
+            READY,
+            READY + '  bool later = 9 [(field) = { since_revision: 4 help: "x" }];\n',
+        )
         self.freeze_by_force(3)
         self.expect("later is of revision 4, yet in r3")
 

@@ -42,8 +42,10 @@ class Stale(Scratch):
 
     def test_an_edited_file_is_found(self) -> None:
         path = self.copy / "c/compare.c"
-        path.write_text(path.read_text("utf-8").replace("CDAM_COMPARE_EXACT",
-                                                        "CDAM_COMPARE_ABSENT_OR_EQUAL"), "utf-8")
+        path.write_text(
+            path.read_text("utf-8").replace("CDAM_COMPARE_EXACT", "CDAM_COMPARE_ABSENT_OR_EQUAL"),
+            "utf-8",
+        )
         self.assertIn("c/compare.c: differs from what the schema gives", self.check())
 
     def test_a_missing_file_is_found(self) -> None:
@@ -74,27 +76,39 @@ class SameBytes(Scratch):
 
     def made(self, name: str, cwd, **env) -> dict[str, bytes]:
         out = self.directory / name
-        done = python(CODEGEN / "generate.py", "--schema", self.schema, "--out", out, cwd=cwd, env=env)
+        done = python(
+            CODEGEN / "generate.py", "--schema", self.schema, "--out", out, cwd=cwd, env=env
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return tree(out)
 
     def test_same_bytes(self) -> None:
         self.schema = self.small_schema()
         first = self.made("first", ROOT, PYTHONHASHSEED="1", LC_ALL="C")
-        for number, (cwd, env) in enumerate((
+        for number, (cwd, env) in enumerate(
+            (
                 ("/", {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8"}),
-                (self.directory, {"PYTHONHASHSEED": "77", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo"}),
+                (
+                    self.directory,
+                    {"PYTHONHASHSEED": "77", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo"},
+                ),
                 (ROOT, {"PYTHONHASHSEED": "3", "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}),
-        )):
+            )
+        ):
             self.assertEqual(self.made(str(number), cwd, **env), first)
 
     def test_source_positions_do_not_matter(self) -> None:
         self.schema = self.small_schema()
         first = self.made("first", ROOT)
         plain = self.directory / "plain.binpb"
-        done = run("protoc", f"-I{self.schema}", "-I/usr/include", "--include_imports",
-                   f"--descriptor_set_out={plain}", *[f"{SCHEMA}/{name}.proto" for name in
-                                                      ("annotations", "options", "state")])
+        done = run(
+            "protoc",
+            f"-I{self.schema}",
+            "-I/usr/include",
+            "--include_imports",
+            f"--descriptor_set_out={plain}",
+            *[f"{SCHEMA}/{name}.proto" for name in ("annotations", "options", "state")],
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         out = self.directory / "second"
         done = python(CODEGEN / "generate.py", "--descriptor-set", plain, "--out", out)
@@ -120,8 +134,13 @@ class Compiled(Scratch):
             self.compile(out)
 
     def test_what_is_no_descriptor_set_is_refused(self) -> None:
-        done = python(CODEGEN / "generate.py", "--descriptor-set", ROOT / "LICENSE", "--out",
-                      self.directory / "out")
+        done = python(
+            CODEGEN / "generate.py",
+            "--descriptor-set",
+            ROOT / "LICENSE",
+            "--out",
+            self.directory / "out",
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("not a descriptor set", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
@@ -130,15 +149,37 @@ class Compiled(Scratch):
         done = self.generate(self.small_schema())
         self.assertEqual(done.returncode, 0, done.stderr)
         generated, program = self.directory / "generated", self.directory / "every_kind"
-        sources = [*sorted((generated / "c").rglob("*.c")), *sorted((generated / "cli").glob("*.c")),
-                   *sorted((ROOT / "runtime/options").glob("*.c")),
-                   *sorted((ROOT / "runtime/base").glob("*.c")),
-                   ROOT / "runtime/engine/image_reference.c", ROOT / "runtime/engine/answer.c"]
-        includes = [f"-I{path}" for path in (ROOT / "runtime", ROOT / "runtime/include",
-                                             generated / "c", generated / "include")]
-        done = run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-fsanitize=address,undefined",
-                   *includes, HERE / "every_kind.c", *sources, "-o", program, "-ljansson",
-                   "-lprotobuf-c")
+        sources = [
+            *sorted((generated / "c").rglob("*.c")),
+            *sorted((generated / "cli").glob("*.c")),
+            *sorted((ROOT / "runtime/options").glob("*.c")),
+            *sorted((ROOT / "runtime/base").glob("*.c")),
+            ROOT / "runtime/engine/image_reference.c",
+            ROOT / "runtime/engine/answer.c",
+        ]
+        includes = [
+            f"-I{path}"
+            for path in (
+                ROOT / "runtime",
+                ROOT / "runtime/include",
+                generated / "c",
+                generated / "include",
+            )
+        ]
+        done = run(
+            "gcc",
+            "-std=gnu11",
+            "-D_GNU_SOURCE",
+            "-g",
+            "-fsanitize=address,undefined",
+            *includes,
+            HERE / "every_kind.c",
+            *sources,
+            "-o",
+            program,
+            "-ljansson",
+            "-lprotobuf-c",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         done = run(program)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one-field test: a new isolating option, by its field, its feature and annotations alone, is
-validated, sent, persisted, listed, applied again, compared, shown and documented; no line of the runtime
-changes, and a library without it refuses its states.
+validated, sent, persisted, listed, applied again, compared, shown and documented; no line of the
+runtime changes, and a library without it refuses its states.
 
 COFFERDAM_CLI names the command line of the unchanged library. The parts that need an engine are
 skipped unless DOCKER_HOST names one.
@@ -44,8 +44,12 @@ FEATURE = """
 def insert(path: pathlib.Path, opening: str, text: str) -> None:
     """Puts a text in the place of the brace that ends what begins with `opening`."""
     before = path.read_text("utf-8")
-    after, count = re.subn(rf"(?s)({re.escape(opening)} \{{.*?)\n\}}\n",
-                           lambda match: match.group(1) + text, before, count=1)
+    after, count = re.subn(
+        rf"(?s)({re.escape(opening)} \{{.*?)\n\}}\n",
+        lambda match: match.group(1) + text,
+        before,
+        count=1,
+    )
     assert count == 1, opening
     path.write_text(after, "utf-8")
 
@@ -76,8 +80,11 @@ class OneField(unittest.TestCase):
     def add_the_field(cls) -> None:
         schema = cls.copy / "schema"
         revision = len(list((schema / "released").glob("r*.binpb"))) + 1
-        insert(schema / SCHEMA / "options.proto", "message SandboxOptions",
-               FIELD.format(revision=revision))
+        insert(
+            schema / SCHEMA / "options.proto",
+            "message SandboxOptions",
+            FIELD.format(revision=revision),
+        )
         insert(schema / SCHEMA / "state.proto", "enum Feature", FEATURE.format(revision=revision))
         cls.must(python(cls.copy / "codegen/generate.py"))
         cls.must(python(cls.copy / "codegen/compat.py"))
@@ -101,12 +108,32 @@ class OneField(unittest.TestCase):
 
     def test_1_validated_sent_persisted_listed_compared_and_demanded(self) -> None:
         program = self.directory / "one_field"
-        includes = [f"-I{self.copy / path}" for path in ("runtime", "runtime/include", "generated/c",
-                                                         "generated/include")]
-        self.must(run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror",
-                      *includes, HERE / "one_field.c", self.out / "libcofferdam_internal.a", "-o",
-                      program, "-lcurl", "-ljansson", "-lprotobuf-c", "-lcrypto", "-luuid",
-                      "-lpthread"))
+        includes = [
+            f"-I{self.copy / path}"
+            for path in ("runtime", "runtime/include", "generated/c", "generated/include")
+        ]
+        self.must(
+            run(
+                "gcc",
+                "-std=gnu11",
+                "-D_GNU_SOURCE",
+                "-g",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                *includes,
+                HERE / "one_field.c",
+                self.out / "libcofferdam_internal.a",
+                "-o",
+                program,
+                "-lcurl",
+                "-ljansson",
+                "-lprotobuf-c",
+                "-lcrypto",
+                "-luuid",
+                "-lpthread",
+            )
+        )
         done = run(program, self.state)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
@@ -117,15 +144,19 @@ class OneField(unittest.TestCase):
 
     def test_3_the_command_line_shows_it(self) -> None:
         self.assertRegex(self.cofferdam("create", "--help").stdout, r"--cpu-shares SHARES")
-        done = self.cofferdam("create", "--image", "x", "--cpu-shares", "1", "--state",
-                              self.directory / "none", ok=10)
+        done = self.cofferdam(
+            "create", "--image", "x", "--cpu-shares", "1", "--state", self.directory / "none", ok=10
+        )
         self.assertIn("cpu_shares", done.stderr)
-        self.assertIn('"cpuShares":512', self.cofferdam("state", "show", self.state).stdout
-                      .replace(" ", ""))
+        self.assertIn(
+            '"cpuShares":512', self.cofferdam("state", "show", self.state).stdout.replace(" ", "")
+        )
 
     def test_4_the_documentation_has_it(self) -> None:
         table = (self.copy / "generated/docs/options.md").read_text("utf-8")
-        self.assertRegex(table, r"(?m)^\| `cpu_shares` \| `--cpu-shares SHARES` .*FEATURE_CPU_SHARES")
+        self.assertRegex(
+            table, r"(?m)^\| `cpu_shares` \| `--cpu-shares SHARES` .*FEATURE_CPU_SHARES"
+        )
 
     def test_9_no_line_of_the_runtime_has_changed(self) -> None:
         self.assertEqual(tree(self.copy / "runtime"), self.runtime)
@@ -137,16 +168,20 @@ class OneField(unittest.TestCase):
         self.must(done)
         return done.stdout.strip()
 
-    @unittest.skipUnless(os.environ.get("DOCKER_HOST"), "DOCKER_HOST is not set: no engine to test on")
+    @unittest.skipUnless(
+        os.environ.get("DOCKER_HOST"), "DOCKER_HOST is not set: no engine to test on"
+    )
     def test_5_applied_again_and_caught_as_drift(self) -> None:
         state = self.directory / "sandbox.state"
-        made = self.cofferdam("create", "--image", IMAGE, "--network", "none", "--cpu-shares", "512",
-                              "--state", state)
+        made = self.cofferdam(
+            "create", "--image", IMAGE, "--network", "none", "--cpu-shares", "512", "--state", state
+        )
         self.addCleanup(run, self.cli, "rm", "--state", state)
         first = made.stdout.strip()
         self.assertEqual(self.docker("inspect", "-f", "{{.HostConfig.CpuShares}}", first), "512")
-        self.assertEqual(self.cofferdam("resume", "--state", state).stdout.split(),
-                         ["reattached", first])
+        self.assertEqual(
+            self.cofferdam("resume", "--state", state).stdout.split(), ["reattached", first]
+        )
         self.docker("rm", "-f", first)
         verb, second = self.cofferdam("resume", "--state", state).stdout.split()
         self.assertEqual(verb, "recreated")
@@ -158,8 +193,9 @@ class OneField(unittest.TestCase):
         self.assertIn("HostConfig.CpuShares should be 512 and is 1024", done.stderr)
         self.assertEqual(state.read_bytes(), before)
         self.docker("update", "--cpu-shares", "512", second)
-        self.assertEqual(self.cofferdam("resume", "--state", state).stdout.split(),
-                         ["reattached", second])
+        self.assertEqual(
+            self.cofferdam("resume", "--state", state).stdout.split(), ["reattached", second]
+        )
         done = self.cofferdam("resume", "--state", state, cli=os.environ["COFFERDAM_CLI"], ok=10)
         self.assertIn("feature 1000", done.stderr)
 
