@@ -270,7 +270,7 @@ class Java(Language):
 
 class Rust(Language):
     name = "rust"
-    tools = {**Language.tools, "cargo": "cargo", "rustc": "rustc", "cc": "gcc"}
+    tools = {**Language.tools, "cargo": "cargo-web", "rustc": "rustc-web", "cc": "gcc"}
     keeps_unknown_fields = False
     map_order = "random"
 
