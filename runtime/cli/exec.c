@@ -34,6 +34,7 @@ static int not_started_code(const cdam_exec_result *result, const char *why) {
 
 static int say_not_started(const cdam_exec_result *result, const char *program) {
   const char *why = cdam_exec_result_stderr(result, NULL);
+  if (!why) why = ""; /* it never is; the sanitizers' build cannot know */
   int length = (int)strcspn(why, "\r\n");
   cli_say("%s could not be started%s%.*s; check the command, --user and --workdir", program,
           length ? ": " : "", length, why);
