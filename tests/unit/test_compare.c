@@ -239,6 +239,9 @@ static void an_empty_resolved_value_matches_nothing(void **unused) {
   assert_int_equal(cdam_compare_resolved(inspect, "Image", "sha256:", NULL), CDAM_ERR_DRIFT);
   assert_int_equal(cdam_compare_resolved(inspect, "Image", NULL, NULL), CDAM_ERR_DRIFT);
   json_decref(inspect);
+  inspect = parse("{\"Image\":\"" HEX64 "\"}");
+  assert_int_equal(cdam_compare_resolved(inspect, "Image", "sha512:" HEX64, NULL), CDAM_ERR_DRIFT);
+  json_decref(inspect);
 }
 
 /* ---- labels ---- */

@@ -229,6 +229,10 @@ static void ids_of_a_state_are_checked(void **unused) {
   expect_state(state, CDAM_ERR_INVALID, "session_id");
   message->session_id[0] = '-';
   expect_state(state, CDAM_ERR_INVALID, "session_id");
+  char longer[] = TEST_UUID "0", *right = message->session_id;
+  message->session_id = longer;
+  expect_state(state, CDAM_ERR_INVALID, "session_id");
+  message->session_id = right;
   message->session_id[0] = 'f';
   message->image_id[6] = '-';
   expect_state(state, CDAM_ERR_INVALID, "image_id");
