@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_parse.h"
 #include "engine/negotiate.h"
 
 #define MAX_MESSAGE 400
@@ -50,7 +51,8 @@ static void print_trimmed(char *out, size_t size, const char *text, size_t lengt
 
 /* The engine's own words. */
 static void engine_message(const cdam_reply *reply, char *out, size_t size) {
-  json_t *json = json_loadb(reply->body, reply->length, JSON_REJECT_DUPLICATES, NULL);
+  json_error_t problem;
+  json_t *json = cdam_json_parse(reply->body, reply->length, &problem);
   const char *message = json ? cdam_json_string_at(json, "message") : NULL;
   if (message)
     print_trimmed(out, size, message, strlen(message));
@@ -97,9 +99,9 @@ cdam_status cdam_answer_json(const cdam_reply *reply, const char *what, json_t *
   cdam_status status = cdam_answer_check(reply, what, err);
   if (status != CDAM_OK) return status;
   json_error_t problem;
-  *json = json_loadb(reply->body, reply->length, JSON_REJECT_DUPLICATES, &problem);
+  *json = cdam_json_parse(reply->body, reply->length, &problem);
   if (*json) return CDAM_OK;
-  if (json_error_code(&problem) == json_error_out_of_memory) return cdam_fail_memory(err);
+  if (!problem.text[0]) return cdam_fail_memory(err);
   cdam_fail(err, CDAM_ERR_PROTOCOL, "%s: the engine's answer is no JSON (%s at byte %d)", what,
             problem.text, problem.position);
   if (err) err->http_status = reply->http;

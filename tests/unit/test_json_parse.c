@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json_parse.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void expect_same(const char *text) {
+  json_error_t problem;
+  json_t *expected = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  json_t *found = cdam_json_parse(text, strlen(text), &problem);
+  assert_non_null(expected);
+  if (!found) fail_msg("%s: %s", text, problem.text);
+  assert_true(json_equal(found, expected));
+  json_decref(found);
+  json_decref(expected);
+}
+
+static void test_what_is_read(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "{}",
+      "[]",
+      " \n{ } \t",
+      "[1,[2,{\"a\":null}],true,false,-0.5e3]",
+      "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\ud83d\\ude00\"}",
+      "[\"\\\\\",\"\\\"\",\"\"]",
+      "{\"long key long key long key long key\":12345678901234567,\"b\":-9223372036854775808}",
+      "[1234567890.12345678901234567890123456789012345678901234567890]",
+      "[\"\xc3\xa4\xf0\x9f\x98\x80\"]",
+      "[[[[[[[[[[]]]]]]]]]]"};
+  for (size_t i = 0; i < COUNT(texts); i++)
+    expect_same(texts[i]);
+}
+
+/* Longer than the pieces in which the text is handed on, whatever their size. */
+static void test_long_tokens(void **state) {
+  (void)state;
+  for (size_t length = 1; length < 5000; length += length < 40 ? 1 : 97) {
+    char *text = malloc(length + 10);
+    assert_non_null(text);
+    memset(text, 'y', length + 10);
+    memcpy(text, "[\"", 2);
+    memcpy(text + 2 + length, "\"]", 3);
+    expect_same(text);
+    memset(text + 1, '7', 1);
+    memset(text + 2, '.', 1);
+    memset(text + 3, '1', length);
+    memcpy(text + 2 + length, "1]", 3);
+    expect_same(text);
+    free(text);
+  }
+}
+
+/* What would be JSON only together with what the text is read in. */
+static void test_what_is_refused(void **state) {
+  (void)state;
+  static const char *const texts[] = {"",
+                                      " ",
+                                      "]",
+                                      "],[",
+                                      "{}]",
+                                      "{},{}",
+                                      "{}],[{}",
+                                      "1",
+                                      "\"a\"",
+                                      "null",
+                                      "true",
+                                      "{}{}",
+                                      "{} x",
+                                      "[1,2",
+                                      "{\"a\"",
+                                      "\"",
+                                      "\\",
+                                      "[\"\\",
+                                      "[\"a]",
+                                      ",",
+                                      "{\"a\":1",
+                                      "[1,]",
+                                      "\"],[\"",
+                                      "{}]\n",
+                                      "{\"a\":1,\"a\":2}",
+                                      "[01]",
+                                      "[\"\xff\"]",
+                                      "[\"\\u0000\"]",
+                                      "[\"\\ud800\"]",
+                                      "[1e999]",
+                                      "[99999999999999999999]"};
+  for (size_t i = 0; i < COUNT(texts); i++) {
+    json_error_t problem;
+    json_t *json = cdam_json_parse(texts[i], strlen(texts[i]), &problem);
+    if (json) fail_msg("accepted: %s", texts[i]);
+    assert_string_not_equal(problem.text, ""); /* that would mean: no memory */
+    assert_in_range(problem.position, 0, strlen(texts[i]) + 1);
+  }
+}
+
+static void test_a_nul(void **state) {
+  (void)state;
+  json_error_t problem;
+  assert_null(cdam_json_parse("[1]\0", 4, &problem));
+  assert_null(cdam_json_parse("[\"a\0b\"]", 7, &problem));
+}
+
+/* A position counts from the text's own beginning. */
+static void test_positions(void **state) {
+  (void)state;
+  json_error_t problem;
+  assert_null(cdam_json_parse("{\"a\": nonsense}", 15, &problem));
+  assert_in_range(problem.position, 6, 15);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_is_read),    cmocka_unit_test(test_long_tokens),
+      cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_a_nul),
+      cmocka_unit_test(test_positions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
