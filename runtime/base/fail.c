@@ -66,7 +66,8 @@ static cdam_retry retry_of(cdam_status code) {
 }
 
 /* Formats into a buffer large enough to be cut at a character boundary after. */
-static void set_message(cdam_error *err, size_t offset, const char *format, va_list args) {
+__attribute__((format(printf, 3, 0))) static void set_message(cdam_error *err, size_t offset,
+                                                              const char *format, va_list args) {
   char raw[2 * sizeof err->message];
   int length = vsnprintf(raw, sizeof raw, format, args);
   if (length < 0) length = 0;
