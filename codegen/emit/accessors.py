@@ -6,7 +6,7 @@ from __future__ import annotations
 from emit.c_names import c_type, declare, entry_type, enum_type, map_of, message_type
 from emit.flat import Flat, flat_fields
 from model import Field, Model
-from text import Writer, arguments, c_string, made_by
+from text import COLUMNS, Writer, arguments, c_string, made_by
 
 ME = "cdam_options *options"
 CONST = "const cdam_options *options"
@@ -132,7 +132,8 @@ def _repeated(out: Writer, field: Field) -> None:
         "void",
         f"cdam_options_clear_{name}",
         [ME],
-        _indented(arguments(f"if (options) cdam_field_clear_{plural}", where, ";", 2)),
+        ["if (!options) return;"]
+        + _indented(arguments(f"cdam_field_clear_{plural}", where, ";", 2)),
     )
 
 
@@ -205,11 +206,10 @@ def _holder(flat: Flat, field_type: str) -> list[str]:
     """Statements that leave the message with the field in `holder`, NULL without one."""
     if not flat.holder:
         return ["if (!state) return {none};"]
-    return [
-        f"const {field_type} *holder =",
-        f"    state ? state->message.{flat.holder} : NULL;",
-        "if (!holder) return {none};",
-    ]
+    start, value = f"const {field_type} *holder =", f"state ? state->message.{flat.holder} : NULL;"
+    oneline = f"{start} {value}"
+    lines = [oneline] if len(oneline) + 2 <= COLUMNS else [start, "    " + value]
+    return lines + ["if (!holder) return {none};"]
 
 
 def _getter(out: Writer, model: Model, flat: Flat) -> None:

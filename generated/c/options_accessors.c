@@ -32,8 +32,8 @@ uint32_t cdam_options_exposed_port(const cdam_options *options, size_t index) {
 }
 
 void cdam_options_clear_exposed_ports(cdam_options *options) {
-  if (options) cdam_field_clear_uint32(&options->message.exposed_ports,
-                                       &options->message.n_exposed_ports);
+  if (!options) return;
+  cdam_field_clear_uint32(&options->message.exposed_ports, &options->message.n_exposed_ports);
 }
 
 static void keep_labels(cdam_options *options, const cdam_map *map) {

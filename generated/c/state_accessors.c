@@ -42,8 +42,7 @@ const char *cdam_state_container_id(const cdam_state *state) {
 }
 
 const char *cdam_state_engine_id(const cdam_state *state) {
-  const Cofferdam__V1__EngineIdentity *holder =
-      state ? state->message.engine : NULL;
+  const Cofferdam__V1__EngineIdentity *holder = state ? state->message.engine : NULL;
   if (!holder) return "";
   return cdam_text(holder->id);
 }
@@ -58,23 +57,20 @@ void cdam_state_set_workspace_ready(cdam_state *state, bool workspace_ready) {
 }
 
 cdam_seal_algorithm cdam_state_seal_algorithm(const cdam_state *state) {
-  const Cofferdam__V1__Seal *holder =
-      state ? state->message.seal : NULL;
+  const Cofferdam__V1__Seal *holder = state ? state->message.seal : NULL;
   if (!holder) return 0;
   return (cdam_seal_algorithm)holder->algorithm;
 }
 
 const char *cdam_state_seal_key_id(const cdam_state *state) {
-  const Cofferdam__V1__Seal *holder =
-      state ? state->message.seal : NULL;
+  const Cofferdam__V1__Seal *holder = state ? state->message.seal : NULL;
   if (!holder) return "";
   return cdam_text(holder->key_id);
 }
 
 const unsigned char *cdam_state_seal_digest(const cdam_state *state, size_t *length) {
   if (length) *length = 0;
-  const Cofferdam__V1__Seal *holder =
-      state ? state->message.seal : NULL;
+  const Cofferdam__V1__Seal *holder = state ? state->message.seal : NULL;
   if (!holder) return NULL;
   if (length) *length = holder->digest.len;
   return holder->digest.len ? holder->digest.data : NULL;
