@@ -30,7 +30,7 @@ cdam_client *engine_client(void) {
   return client;
 }
 
-static int run_docker(const char *format, va_list args) {
+__attribute__((format(printf, 1, 0))) static int run_docker(const char *format, va_list args) {
   char command[4096];
   int length = snprintf(command, sizeof command, "docker ");
   vsnprintf(command + length, sizeof command - (size_t)length, format, args);

@@ -57,7 +57,7 @@ static void expect_refused(const char *host, const char *directory, const char *
   cdam_client_free(client);
 }
 
-static void run(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static void run(const char *format, ...) {
   char command[1024];
   va_list args;
   va_start(args, format);

@@ -204,7 +204,7 @@ static void expect_ok(cdam_client *client, const cdam_request *request) {
 
 static void test_connections_are_kept(void **state) {
   (void)state;
-  const scripted_rule rules[] = {{.path = "*", .method = "POST", .reply = {201}},
+  const scripted_rule rules[] = {{.path = "*", .method = "POST", .reply = {.status = 201}},
                                  {.path = "/info", .reply = {200, .body = "{}", .chunked = true}}};
   scripted_engine *engine = scripted_engine_start(rules, 2);
   cdam_client *client = scripted_engine_client(engine, 2000);
@@ -221,8 +221,8 @@ static void test_connections_are_kept(void **state) {
 /* An engine that was restarted between two calls. */
 static void test_connections_that_were_closed_meanwhile(void **state) {
   (void)state;
-  const scripted_rule rules[] = {{.path = "/containers/create", .reply = {201}},
-                                 {.path = "/info", .reply = {200}}};
+  const scripted_rule rules[] = {{.path = "/containers/create", .reply = {.status = 201}},
+                                 {.path = "/info", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 2);
   cdam_client *client = scripted_engine_client(engine, 2000);
   for (int i = 0; i < 10; i++) {
@@ -252,8 +252,8 @@ static void test_requests_without_an_answer(void **state) {
   for (size_t i = 0; i < COUNT(methods); i++) {
     const bool repeats = methods[i][0] != 'P' || methods[i][1] == 'U';
     const scripted_rule rules[] = {{.path = "/x", .times = 1, .talk = close_at_once},
-                                   {.path = "/x", .reply = {200}},
-                                   {.path = "/info", .reply = {200}}};
+                                   {.path = "/x", .reply = {.status = 200}},
+                                   {.path = "/info", .reply = {.status = 200}}};
     scripted_engine *engine = scripted_engine_start(rules, 3);
     cdam_client *client = scripted_engine_client(engine, 2000);
     expect_ok(client, &get_info);
@@ -288,7 +288,7 @@ static void test_threads_share_a_client(void **state) {
   (void)state;
   const scripted_rule rules[] = {
       {.path = "/info", .reply = {200, .delay_ms = 1}},
-      {.path = "/containers/create", .reply = {200}},
+      {.path = "/containers/create", .reply = {.status = 200}},
       {.path = "/_ping", .reply = {200, .headers = "Api-Version: 1.41\r\n", .delay_ms = 50}}};
   scripted_engine *engine = scripted_engine_start(rules, 3);
   cdam_client *client = scripted_engine_client(engine, 10000);
@@ -406,7 +406,7 @@ static void test_descriptors(void **state) {
   for (int fd = 0; fd < 3; fd++)
     flags[fd] = fcntl(fd, F_GETFL);
   size_t before = open_descriptors(false);
-  const scripted_rule rules[] = {{.path = "/info", .reply = {200}}};
+  const scripted_rule rules[] = {{.path = "/info", .reply = {.status = 200}}};
   for (int i = 0; i < 2; i++) {
     scripted_engine *engine =
         i ? scripted_engine_start_tcp(rules, 1) : scripted_engine_start(rules, 1);

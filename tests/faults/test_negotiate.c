@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -128,7 +129,7 @@ static void test_the_first_exchange_settles_it(void **state) {
   (void)state;
   const scripted_rule rules[] = {
       {.path = "/_ping", .reply = {200, .headers = "Api-Version: 1.60\r\n"}},
-      {.path = "/info", .reply = {200}}};
+      {.path = "/info", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 2);
   cdam_client *client = scripted_engine_client(engine, 2000);
   for (int i = 0; i < 3; i++) {
@@ -152,7 +153,7 @@ static void test_the_first_exchange_settles_it(void **state) {
 static void test_a_failure_is_tried_again(void **state) {
   (void)state;
   const scripted_rule rules[] = {{.path = "/_ping", .times = 1, .reply = {503, .body = "starting"}},
-                                 {.path = "/info", .reply = {200}}};
+                                 {.path = "/info", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 2);
   cdam_client *client = scripted_engine_client(engine, 2000);
   fetched out;
@@ -182,6 +183,10 @@ static void test_a_ping_that_hangs(void **state) {
   assert_int_equal(out.status, CDAM_ERR_TIMEOUT);
   assert_in_range(out.took_ms, 140, 1500);
   fetch_clear(&out);
+  /* Nor does it go on when nobody waits for it any more. */
+  for (int i = 0; i < 200 && scripted_engine_open_connections(engine); i++)
+    usleep(10000);
+  assert_int_equal(scripted_engine_open_connections(engine), 0);
   fetch(client, &get_info, 150, &out);
   assert_int_equal(out.status, CDAM_ERR_TIMEOUT);
   assert_in_range(out.took_ms, 140, 1500);
@@ -227,7 +232,7 @@ static void test_first_calls_in_several_threads(void **state) {
   (void)state;
   const scripted_rule rules[] = {
       {.path = "/_ping", .reply = {200, .headers = "Api-Version: 1.41\r\n", .delay_ms = 100}},
-      {.path = "/info", .reply = {200}}};
+      {.path = "/info", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 2);
   cdam_client *client = scripted_engine_client(engine, 5000);
   pthread_t threads[6];
@@ -262,7 +267,7 @@ static void send_three(cdam_operation *op, const cdam_reply *reply) {
 
 static void test_first_calls_of_one_operation(void **state) {
   (void)state;
-  const scripted_rule rules[] = {{.path = "/info", .reply = {200}}};
+  const scripted_rule rules[] = {{.path = "/info", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 1);
   cdam_client *client = scripted_engine_client(engine, 2000);
   several all = {0};

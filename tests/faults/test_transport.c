@@ -46,7 +46,7 @@ static void expect_status(const scripted_reply *reply, cdam_status status) {
 
 static void test_the_request_that_is_sent(void **state) {
   (void)state;
-  const scripted_rule rules[] = {{.path = "*", .method = "POST", .reply = {204}}};
+  const scripted_rule rules[] = {{.path = "*", .method = "POST", .reply = {.status = 204}}};
   scripted_engine *engine = scripted_engine_start(rules, 1);
   cdam_client *client = scripted_engine_client(engine, 2000);
   fetched out;
@@ -137,7 +137,7 @@ static void test_all_methods_on_one_connection(void **state) {
 /* 20 small uploads take no time: nobody waits for a "100 Continue". */
 static void test_no_pause_before_uploads(void **state) {
   (void)state;
-  const scripted_rule rules[] = {{.path = "/x", .reply = {200}}};
+  const scripted_rule rules[] = {{.path = "/x", .reply = {.status = 200}}};
   scripted_engine *engine = scripted_engine_start(rules, 1);
   cdam_client *client = scripted_engine_client(engine, 2000);
   char *body = calloc(1, 100001);

@@ -50,7 +50,7 @@ static void an_image_alone_is_enough(void **state) {
 static void image_is_required_and_a_reference(void **state) {
   cdam_options *options = *state;
   static const char *const wrong[] = {"", " ", "A:b", "a b", "a@sha256:12", "http://a", "a:"};
-  static const char *const right[] = {"localhost:5000/a:1", "a", "a@sha256:" HEX64};
+  static const char *const right[] = {"localhost:5000/a:1", "a", ("a@sha256:" HEX64)};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     assert_int_equal(cdam_options_set_image(options, wrong[i], NULL), CDAM_OK);
     expect_invalid(options, "image");

@@ -271,17 +271,18 @@ static void unknown_fields_deep_inside_are_found(void **unused) {
 
 static void maps_are_sorted_whatever_the_order(void **unused) {
   (void)unused;
-  static const char *const entries[] = {"\x22\x06\x0a\x01"
-                                        "A\x12\x01"
-                                        "1",
-                                        "\x22\x06\x0a\x01"
-                                        "B\x12\x01"
-                                        "2",
-                                        "\x22\x07\x0a\x02"
-                                        "AB\x12\x01"
-                                        "3",
-                                        "\x22\x08\x0a\x02\xc3\xa9\x12\x02"
-                                        "45"};
+  static const char first_entry[] = "\x22\x06\x0a\x01"
+                                    "A\x12\x01"
+                                    "1";
+  static const char second_entry[] = "\x22\x06\x0a\x01"
+                                     "B\x12\x01"
+                                     "2";
+  static const char third_entry[] = "\x22\x07\x0a\x02"
+                                    "AB\x12\x01"
+                                    "3";
+  static const char fourth_entry[] = "\x22\x08\x0a\x02\xc3\xa9\x12\x02"
+                                     "45";
+  static const char *const entries[] = {first_entry, second_entry, third_entry, fourth_entry};
   static const int orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
   static const char *const sorted[] = {"A", "AB", "B", "\xc3\xa9"};
   blob first = {0};
