@@ -214,6 +214,12 @@ static void arm_reset(int fd) {
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
+/* Until the engine stops, or the client has closed its side altogether. */
+static void hang(const scripted_wire *wire) {
+  struct pollfd ends[] = {{.fd = wire->stop_fd, .events = POLLIN}, {.fd = wire->fd}};
+  poll(ends, 2, -1);
+}
+
 bool scripted_write_reply(scripted_wire *wire, const scripted_request *request,
                           const scripted_reply *reply) {
   cdam_buffer out = {0};
@@ -221,7 +227,7 @@ bool scripted_write_reply(scripted_wire *wire, const scripted_request *request,
   bool ok = scripted_sleep(wire, (int)reply->delay_ms) && send_pieces(wire, &out, reply);
   cdam_buffer_clear(&out);
   if (!ok || reply->cut) return false;
-  if (reply->end == SCRIPTED_HANG) scripted_sleep(wire, -1);
+  if (reply->end == SCRIPTED_HANG) hang(wire);
   if (reply->end == SCRIPTED_RESET) arm_reset(wire->fd);
   return reply->end == SCRIPTED_KEEP;
 }
