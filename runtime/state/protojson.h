@@ -18,6 +18,11 @@
 /* JSON takes more room than protobuf: six bytes for some of one. */
 #define CDAM_JSON_MAX_BYTES (8 * CDAM_STATE_MAX_BYTES)
 
+/* Text as a JSON object, strictly: no name twice, no NUL, UTF-8, at most `most` bytes. *root is a
+ * new reference. Errors do not quote the text. CDAM_ERR_MALFORMED, CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t **root,
+                           cdam_error *err);
+
 /* One line without a newline. Free *json with free(). CDAM_ERR_INVALID for text that is not UTF-8
  * and for a map with a key twice, CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_protojson_write(const ProtobufCMessage *message, char **json, cdam_error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_parse.h"
 #include "state/base64.h"
 #include "state/protojson.h"
 #include "state/schema.h"
@@ -278,19 +279,40 @@ static cdam_status syntax_error(const json_error_t *error, cdam_error *err) {
                    text);
 }
 
+/* Why the text could not be read: read alone, jansson tells the line; and when it can be read now,
+ * it was for lack of memory. */
+static cdam_status explain(const char *json, size_t length, cdam_error *err) {
+  json_error_t error;
+  json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &error);
+  if (!root && error.text[0]) return syntax_error(&error, err);
+  json_decref(root);
+  return cdam_fail_memory(err);
+}
+
+cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t **root,
+                           cdam_error *err) {
+  *root = NULL;
+  if (length > most)
+    return cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON has more than %zu bytes", most);
+  json_error_t error;
+  json_t *read = cdam_json_parse(json, length, &error);
+  if (!read) return explain(json, length, err);
+  if (!json_is_object(read)) {
+    json_decref(read);
+    return cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON is not an object");
+  }
+  *root = read;
+  return CDAM_OK;
+}
+
 cdam_status cdam_protojson_read(const char *json, size_t length,
                                 const ProtobufCMessageDescriptor *descriptor,
                                 ProtobufCMessage **message, cdam_error *err) {
-  if (length > CDAM_JSON_MAX_BYTES)
-    return cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON has more than %d bytes",
-                     CDAM_JSON_MAX_BYTES);
-  json_error_t error;
-  json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &error);
-  if (!root) return syntax_error(&error, err);
+  json_t *root;
+  cdam_status status = cdam_json_load(json, length, CDAM_JSON_MAX_BYTES, &root, err);
+  if (status) return status;
   ProtobufCMessage *read = NULL;
-  cdam_status status = json_is_object(root)
-                           ? read_message(root, NULL, descriptor, &read, err)
-                           : cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON is not an object");
+  status = read_message(root, NULL, descriptor, &read, err);
   json_decref(root);
   if (status && read) protobuf_c_message_free_unpacked(read, NULL);
   if (!status) *message = read;
