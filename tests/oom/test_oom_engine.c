@@ -34,7 +34,7 @@ static cdam_status open_client(play *p, cdam_error *err) {
   if (status == CDAM_OK)
     status = cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->engine), err);
   if (status == CDAM_OK) {
-    cdam_client_config_set_timeout(config, 3000);
+    cdam_client_config_set_timeout(config, 300);
     status = cdam_client_new(config, &p->client, err);
   }
   cdam_client_config_free(config);
@@ -86,7 +86,7 @@ static cdam_status run_exec(void *context, cdam_error *err) {
   static const char *const argv[] = {"echo", "hello", NULL};
   static const char *const env[] = {"A=1", NULL};
   play *p = context;
-  cdam_exec_command command = {.argv = argv, .env = env, .workdir = "/", .timeout_ms = 3000};
+  cdam_exec_command command = {.argv = argv, .env = env, .workdir = "/", .timeout_ms = 500};
   cdam_status status = open_client(p, err);
   if (status == CDAM_OK) status = cdam_resume(p->client, p->state, NULL, &p->session, err);
   if (status == CDAM_OK) status = cdam_exec(p->session, &command, &p->result, err);
@@ -221,15 +221,16 @@ static void test_list(void **unused) {
   static const scripted_rule rules[] = {
       {.method = "GET",
        .path = "/containers/json*",
-       .reply = {200, .body =
-                          "[{\"Id\":"
-                          "\"1111111111111111111111111111111111111111111111111111111111111111\","
-                          "\"Image\":\"a\",\"State\":\"running\",\"Created\":1,\"Labels\":"
-                          "{\"io.cofferdam.session\":\"01234567-89ab-4def-8123-456789abcdef\"}},"
-                          "{\"Id\":"
-                          "\"2222222222222222222222222222222222222222222222222222222222222222\","
-                          "\"Image\":\"b\",\"State\":\"exited\",\"Created\":2,\"Labels\":"
-                          "{\"io.cofferdam.session\":\"01234567-89ab-4def-8123-456789abcdee\"}}]"}},
+       .reply = {200,
+                 .body =
+                     "[{\"Id\":"
+                     "\"1111111111111111111111111111111111111111111111111111111111111111\","
+                     "\"Image\":\"a\",\"State\":\"running\",\"Created\":1,\"Labels\":"
+                     "{\"io.cofferdam.session-id\":\"01234567-89ab-4def-8123-456789abcdef\"}},"
+                     "{\"Id\":"
+                     "\"2222222222222222222222222222222222222222222222222222222222222222\","
+                     "\"Image\":\"b\",\"State\":\"exited\",\"Created\":2,\"Labels\":"
+                     "{\"io.cofferdam.session-id\":\"01234567-89ab-4def-8123-456789abcdee\"}}]"}},
   };
   play p = {.engine = scripted_engine_start(rules, 1)};
   exhaust(&(exhaust_case){"list", run_list, finish_list, &p, true, STRIDE});
@@ -240,7 +241,7 @@ static const char *inspect_of(play *p) {
   json_t *networks = json_pack("{s:{s:s}}", "none", "IPAddress", "");
   json_t *inspect = json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s}}, s:{s:s}, s:{s:o}}", "Id",
                               cdam_state_container_id(p->state), "Image", MODEL_IMAGE_ID, "State",
-                              "Status", "running", "Config", "Labels", "io.cofferdam.session",
+                              "Status", "running", "Config", "Labels", "io.cofferdam.session-id",
                               cdam_state_session_id(p->state), "HostConfig", "NetworkMode", "none",
                               "NetworkSettings", "Networks", networks);
   char *text = json_dumps(inspect, 0);
