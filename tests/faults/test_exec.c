@@ -307,6 +307,9 @@ static void exit_codes(void **state) {
   static const ending cases[] = {
       {{null, null, null, ENDED("42")}, CDAM_OK, 42, NULL},
       {{null, RUNNING, ENDED("7")}, CDAM_OK, 7, NULL},
+      /* Podman's 0 while it runs. */
+      {{"{\"Running\":true,\"ExitCode\":0,\"Pid\":5}", ENDED("7")}, CDAM_OK, 7, NULL},
+      {{"{\"Running\":true,\"ExitCode\":0,\"Pid\":5}"}, CDAM_ERR_EXEC, 0, "still running"},
       {{ENDED("0")}, CDAM_OK, 0, NULL},
       {{ENDED("255")}, CDAM_OK, 255, NULL},
       {{ENDED("126")}, CDAM_OK, 126, NULL},
