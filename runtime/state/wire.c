@@ -151,9 +151,9 @@ static const char *check_bytes(walk *w, const cdam_path *path, unsigned depth,
   case PROTOBUF_C_TYPE_MESSAGE:
     if (depth == CDAM_MAX_DEPTH) return fault(w, w->at, "messages nested too deep");
     return walk_message(w, path, depth + 1, field->descriptor, end);
-  default: /* packed numbers */
-    while (!wrong && w->at < end)
-      wrong = check_scalar(w, end, field->type);
+  default:
+    if (!is_scalar(field->type)) return fault(w, w->at, "a type that is not in use");
+    while (!wrong && w->at < end) wrong = check_scalar(w, end, field->type); /* packed */
     return wrong;
   }
 }

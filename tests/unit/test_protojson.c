@@ -219,6 +219,7 @@ static void numbers_that_are_none(void **unused) {
       {PORTS("[\"4294967296\"]"), BAD_PORT},
       {PORTS("[1e300]"), BAD_PORT},
       {PORTS("[\"99999999999999999999\"]"), BAD_PORT},
+      {PORTS("[\"18446744073709551696\"]"), BAD_PORT}, /* 2^64+80 */
       {PORTS("80"), CDAM_ERR_INVALID, "exposed_ports", "is not an array"},
       {PORTS("{}"), CDAM_ERR_INVALID, "exposed_ports", "is not an array"},
       {PORTS("[80,\"x\"]"), CDAM_ERR_INVALID, "exposed_ports[1]", "whole number"},

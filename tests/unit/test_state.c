@@ -190,6 +190,11 @@ static void the_packer_writes_only_what_the_walk_reads(void **unused) {
   assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_ERR_INVALID);
   assert_string_equal(err.field, "network_mode");
   options->network_mode = (Cofferdam__V1__NetworkMode)1;
+  char *key = options->env[0]->key;
+  options->env[0]->key = options->env[3]->key;
+  assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_ERR_INVALID);
+  assert_non_null(strstr(err.message, "the key is there twice"));
+  options->env[0]->key = key;
   state->message.workspace_ready = 7; /* any true value is 1 */
   assert_int_equal(cdam_pack(&state->message.base, 0, 0, &bytes, &length, &err), CDAM_OK);
   assert_int_equal(length, b.length);

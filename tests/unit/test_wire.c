@@ -370,6 +370,58 @@ static void accepts_other_orders_and_written_defaults(void **unused) {
   blob_free(&b);
 }
 
+/* The schema is not recursive and has no such types; a later one that is, or has, must not find the
+ * walk unprepared. */
+static const ProtobufCMessageDescriptor odd;
+static const ProtobufCFieldDescriptor odd_fields[] = {
+    {.name = "self",
+     .id = 1,
+     .label = PROTOBUF_C_LABEL_NONE,
+     .type = PROTOBUF_C_TYPE_MESSAGE,
+     .descriptor = &odd},
+    {.name = "real", .id = 2, .label = PROTOBUF_C_LABEL_NONE, .type = PROTOBUF_C_TYPE_DOUBLE},
+    {.name = "reals", .id = 3, .label = PROTOBUF_C_LABEL_REPEATED, .type = PROTOBUF_C_TYPE_DOUBLE},
+};
+static const ProtobufCIntRange odd_ranges[] = {{1, 0}, {0, 3}};
+static const ProtobufCMessageDescriptor odd = {.magic = PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+                                               .name = "Odd",
+                                               .n_fields = 3,
+                                               .fields = odd_fields,
+                                               .n_field_ranges = 1,
+                                               .field_ranges = odd_ranges};
+
+static void is_not_led_deep(void **unused) {
+  (void)unused;
+  cdam_error err;
+  blob b = blob_of("", 0);
+  for (size_t depth = 1; depth < 100; depth++) {
+    blob outer = {0};
+    blob_add_field(&outer, 1, b.bytes, b.length);
+    blob_free(&b);
+    b = outer;
+    cdam_status status = cdam_wire_check(&odd, b.bytes, b.length, &err);
+    assert_int_equal(status, depth <= CDAM_MAX_DEPTH ? CDAM_OK : CDAM_ERR_MALFORMED);
+    if (status) assert_non_null(strstr(err.message, "nested too deep"));
+  }
+  blob_free(&b);
+}
+
+static void refuses_types_that_it_has_no_rule_for(void **unused) {
+  (void)unused;
+  cdam_error err;
+  static const unsigned char as_64_bits[] = "\x11"
+                                            "12345678",
+                             as_bytes[] = "\x12\x08"
+                                          "12345678",
+                             packed[] = "\x1a\x08"
+                                        "12345678";
+  assert_int_equal(cdam_wire_check(&odd, as_64_bits, sizeof as_64_bits - 1, &err),
+                   CDAM_ERR_MALFORMED);
+  assert_int_equal(cdam_wire_check(&odd, as_bytes, sizeof as_bytes - 1, &err), CDAM_ERR_MALFORMED);
+  assert_int_equal(cdam_wire_check(&odd, packed, sizeof packed - 1, &err), CDAM_ERR_MALFORMED);
+  assert_non_null(strstr(err.message, "not in use"));
+}
+
 /* The walk fails closed for a type that it has no rule for, so the schema must have none. */
 static void knows_every_type_of_the_schema(void **unused) {
   (void)unused;
@@ -401,6 +453,8 @@ int main(void) {
       cmocka_unit_test(accepts_packed_and_unpacked),
       cmocka_unit_test(accepts_features_unpacked),
       cmocka_unit_test(accepts_other_orders_and_written_defaults),
+      cmocka_unit_test(is_not_led_deep),
+      cmocka_unit_test(refuses_types_that_it_has_no_rule_for),
       cmocka_unit_test(knows_every_type_of_the_schema),
   };
   return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
