@@ -20,7 +20,7 @@ static cdam_status fail_unknown(const Cofferdam__V1__SessionState *state, size_t
                                 unsigned revision, cdam_error *err) {
   cdam_fail(err, CDAM_ERR_UNSUPPORTED,
             "the state needs feature %d (schema revision %u); this library knows the features up "
-            "to schema revision %u: use a newer one",
+            "to schema revision %u",
             (int)state->required_features[index], (unsigned)state->schema_revision, revision);
   cdam_place item = cdam_place_item(&list_place, index);
   if (err) cdam_place_text(&item, err->field);

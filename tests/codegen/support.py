@@ -55,6 +55,33 @@ def python(*command, **options) -> subprocess.CompletedProcess:
     return run(CODEGEN / "python", *command, **options)
 
 
+# What is needed to generate and build the library and its command line.
+PARTS = ("codegen", "generated", "runtime", "schema", "meson.build", "LICENSE")
+
+
+def must(done: subprocess.CompletedProcess) -> subprocess.CompletedProcess:
+    if done.returncode != 0:
+        raise AssertionError(f"{done.args}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def copy_tree(to: pathlib.Path) -> None:
+    """A copy of the project without its tests."""
+    to.mkdir()
+    for part in PARTS:
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, to / part)
+    meson = to / "meson.build"
+    meson.write_text(meson.read_text("utf-8").replace("subdir('tests')\n", ""), "utf-8")
+
+
+def build_tree(source: pathlib.Path, build: pathlib.Path) -> pathlib.Path:
+    """Builds such a copy; the path of its command line."""
+    must(run("meson", "setup", "--buildtype=debug", "--prefix=/usr", build, source))
+    must(run("ninja", "-C", build, "-j2", timeout=1200))
+    return build / "runtime/cli/cofferdam"
+
+
 class Scratch(unittest.TestCase):
     """A test with a directory of its own."""
 

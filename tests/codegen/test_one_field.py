@@ -16,9 +16,8 @@ import shutil
 import tempfile
 import unittest
 
-from support import HERE, ROOT, SCHEMA, python, run, tree
+from support import HERE, SCHEMA, build_tree, copy_tree, must, python, run, tree
 
-PARTS = ("codegen", "generated", "runtime", "schema", "meson.build", "LICENSE")
 IMAGE = "cofferdam-test:latest"
 
 FIELD = """
@@ -63,18 +62,12 @@ class OneField(unittest.TestCase):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="cofferdam-one-field-"))
         cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
         cls.copy = cls.directory / "tree"
-        cls.copy.mkdir()
-        for part in PARTS:
-            source = ROOT / part
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, cls.copy / part)
+        copy_tree(cls.copy)
         cls.runtime = tree(cls.copy / "runtime")
         cls.add_the_field()
-        cls.build()
-
-    @classmethod
-    def must(cls, done) -> None:
-        if done.returncode != 0:
-            raise AssertionError(f"{done.args}\n{done.stdout}\n{done.stderr}")
+        cls.out = cls.directory / "build"
+        cls.cli = build_tree(cls.copy, cls.out)
+        cls.state = cls.directory / "with-cpu-shares.state"
 
     @classmethod
     def add_the_field(cls) -> None:
@@ -86,18 +79,8 @@ class OneField(unittest.TestCase):
             FIELD.format(revision=revision),
         )
         insert(schema / SCHEMA / "state.proto", "enum Feature", FEATURE.format(revision=revision))
-        cls.must(python(cls.copy / "codegen/generate.py"))
-        cls.must(python(cls.copy / "codegen/compat.py"))
-
-    @classmethod
-    def build(cls) -> None:
-        meson = cls.copy / "meson.build"
-        meson.write_text(meson.read_text("utf-8").replace("subdir('tests')\n", ""), "utf-8")
-        cls.out = cls.directory / "build"
-        cls.must(run("meson", "setup", "--buildtype=debug", "--prefix=/usr", cls.out, cls.copy))
-        cls.must(run("ninja", "-C", cls.out, "-j2", timeout=1200))
-        cls.cli = cls.out / "runtime/cli/cofferdam"
-        cls.state = cls.directory / "with-cpu-shares.state"
+        must(python(cls.copy / "codegen/generate.py"))
+        must(python(cls.copy / "codegen/compat.py"))
 
     def cofferdam(self, *args, cli=None, ok=0):
         done = run(cli or self.cli, *args)
@@ -112,7 +95,7 @@ class OneField(unittest.TestCase):
             f"-I{self.copy / path}"
             for path in ("runtime", "runtime/include", "generated/c", "generated/include")
         ]
-        self.must(
+        must(
             run(
                 "gcc",
                 "-std=gnu11",
@@ -165,7 +148,7 @@ class OneField(unittest.TestCase):
 
     def docker(self, *args) -> str:
         done = run("docker", *args)
-        self.must(done)
+        must(done)
         return done.stdout.strip()
 
     @unittest.skipUnless(
