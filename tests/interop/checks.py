@@ -247,7 +247,7 @@ class Checks:
             ("reads what C wrote", self.reads_what_c_wrote),
             ("refuses wrong seals and unknown features", self.refuses_wrong_seals),
             ("writes states that C accepts; C refuses them damaged", self.writes),
-            (f"map entries in {self.language.map_order} order, and C does not mind", self.map_order),
+            (f"map entries in {self.language.map_order} order; C does not mind", self.map_order),
             ("changes a field and seals again", self.changes_a_field),
             ("cannot strip isolation", self.cannot_strip),
             (f"{self.verb()} unknown fields, which is harmless", self.unknown_fields),

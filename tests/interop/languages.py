@@ -42,7 +42,8 @@ def fetch(argv, cwd, **environment):
             run(argv, cwd, **environment)
         except BuildFailed as failure:
             lines = str(failure).strip().splitlines()
-            raise Missing(f"its libraries could not be fetched: {lines[-1].strip()}") from failure
+            reason = next((line for line in lines[1:] if "error" in line.lower()), lines[-1])
+            raise Missing(f"its libraries could not be fetched: {reason.strip()}") from failure
 
 
 class Language:

@@ -2,9 +2,12 @@
 
 //! prost has no ProtoJSON of its own: every field by hand, in its form and with its names.
 
+use base64::{engine::general_purpose::STANDARD, Engine};
 use serde_json::{json, Map, Value};
 
-use crate::cofferdam_v1::{Feature, NetworkMode, SandboxOptions, Seal, SealAlgorithm, SessionState};
+use crate::cofferdam_v1::{
+    Feature, NetworkMode, SandboxOptions, Seal, SealAlgorithm, SessionState,
+};
 
 /// An enum by name, or an unknown one by number.
 fn name(known: Option<&'static str>, number: i32) -> Value {
@@ -32,11 +35,15 @@ fn is_default(value: &Value) -> bool {
 }
 
 fn of_map(map: &std::collections::HashMap<String, String>) -> Value {
-    if map.is_empty() { Value::Null } else { json!(map) }
+    if map.is_empty() {
+        Value::Null
+    } else {
+        json!(map)
+    }
 }
 
 fn of_options(options: &SandboxOptions) -> Value {
-    let mode = NetworkMode::from_i32(options.network_mode);
+    let mode = NetworkMode::try_from(options.network_mode).ok();
     let mode = match options.network_mode {
         0 => Value::Null,
         number => name(mode.map(|mode| mode.as_str_name()), number),
@@ -51,17 +58,17 @@ fn of_options(options: &SandboxOptions) -> Value {
 }
 
 fn of_seal(seal: &Seal) -> Value {
-    let algorithm = SealAlgorithm::from_i32(seal.algorithm);
+    let algorithm = SealAlgorithm::try_from(seal.algorithm).ok();
     object(json!({
         "algorithm": name(algorithm.map(|known| known.as_str_name()), seal.algorithm),
         "keyId": seal.key_id,
-        "digest": base64::encode(&seal.digest),
+        "digest": STANDARD.encode(&seal.digest),
     }))
 }
 
 pub fn of_state(state: &SessionState) -> Value {
     let features = state.required_features.iter().map(|number| {
-        name(Feature::from_i32(*number).map(|known| known.as_str_name()), *number)
+        name(Feature::try_from(*number).ok().map(|known| known.as_str_name()), *number)
     });
     object(json!({
         "schemaRevision": state.schema_revision,
