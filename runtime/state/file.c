@@ -46,7 +46,7 @@ static bool write_all(int fd, const unsigned char *bytes, size_t length) {
 
 static cdam_status read_growing(int fd, const char *path, size_t most, cdam_buffer *content,
                                 cdam_error *err) {
-  unsigned char piece[16384];
+  unsigned char piece[4096]; /* threads may have small stacks */
   size_t got;
   do {
     if (!cdam_read_all(fd, piece, sizeof piece, &got))

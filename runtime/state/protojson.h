@@ -18,6 +18,9 @@
 /* JSON takes more room than protobuf: six bytes for some of one. */
 #define CDAM_JSON_MAX_BYTES (8 * CDAM_STATE_MAX_BYTES)
 
+/* No JSON is nested deeper. */
+#define CDAM_JSON_MAX_DEPTH 64
+
 /* Text as a JSON object, strictly: no name twice, no NUL, UTF-8, at most `most` bytes. *root is a
  * new reference. Errors do not quote the text. CDAM_ERR_MALFORMED, CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t **root,

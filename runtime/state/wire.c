@@ -153,7 +153,8 @@ static const char *check_bytes(walk *w, const cdam_path *path, unsigned depth,
     return walk_message(w, path, depth + 1, field->descriptor, end);
   default:
     if (!is_scalar(field->type)) return fault(w, w->at, "a type that is not in use");
-    while (!wrong && w->at < end) wrong = check_scalar(w, end, field->type); /* packed */
+    while (!wrong && w->at < end)
+      wrong = check_scalar(w, end, field->type); /* packed */
     return wrong;
   }
 }

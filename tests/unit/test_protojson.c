@@ -292,6 +292,19 @@ static void depth_and_size_are_bounded(void **unused) {
   cdam_error err;
   assert_int_equal(cdam_options_from_json(json, deep, &options, &err), CDAM_ERR_MALFORMED);
   assert_non_null(strstr(err.message, "nested too deep"));
+  for (size_t depth = 60; depth < 70; depth++) {
+    memset(json, '[', depth);
+    memset(json + depth, ']', depth);
+    assert_int_equal(cdam_options_from_json(json, 2 * depth, &options, &err), CDAM_ERR_MALFORMED);
+    const char *text = depth <= CDAM_JSON_MAX_DEPTH ? "not an object" : "nested too deep";
+    if (!strstr(err.message, text)) fail_msg("%zu: %s", depth, err.message);
+  }
+  /* Brackets in texts do not nest, nor do those that are closed. */
+  char brackets[101] = {0};
+  memset(brackets, '[', 100);
+  snprintf(json, 1000, "{\"image\":\"a\",\"env\":{\"A\":\"\\\"%s\",\"B\":\"%s\\\\\"}}", brackets,
+           brackets);
+  cdam_options_free(read_good(json));
   memset(json, ' ', CDAM_JSON_MAX_BYTES + 1);
   assert_int_equal(cdam_options_from_json(json, CDAM_JSON_MAX_BYTES + 1, &options, &err),
                    CDAM_ERR_MALFORMED);

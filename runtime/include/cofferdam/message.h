@@ -129,7 +129,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_state_save(const cdam_state *state, const c
 CDAM_API CDAM_CHECK cdam_status cdam_state_load(const char *path, const cdam_key *key,
                                                 cdam_state **out, cdam_error *err);
 
-/* As cdam_options_to_json; the seal that was read, if any, is shown. Since 0.1. */
+/* As cdam_options_to_json; the seal that was read, if any, is shown. Fields that this
+ * library does not know are not shown. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_state_to_json(const cdam_state *state, char **json,
                                                    cdam_error *err);
 
