@@ -34,3 +34,8 @@ bool cdam_message_has_unknown(const ProtobufCMessage *message) {
   }
   return false;
 }
+
+void cdam_state_forget_seal(cdam_state *state) {
+  if (state->message.seal) cofferdam__v1__seal__free_unpacked(state->message.seal, NULL);
+  state->message.seal = NULL;
+}

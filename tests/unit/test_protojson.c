@@ -6,6 +6,7 @@
 #include <cofferdam/state.h>
 
 #include "state/base64.h"
+#include "state/message.h"
 #include "state/protojson.h"
 
 /* ---- goldens ---- */
@@ -425,6 +426,26 @@ static void seals_in_json(void **unused) {
   cdam_key_free(other);
 }
 
+/* A state that was changed has no seal to show until it is written again. */
+static void a_seal_is_forgotten(void **unused) {
+  (void)unused;
+  blob b = golden("r2-none-full.binpb");
+  cdam_state *state = parse_good(&b, NULL), *again = NULL;
+  char *json = NULL;
+  state->message.workspace_ready = 0;
+  assert_int_equal(cdam_state_to_json(state, &json, NULL), CDAM_OK);
+  assert_int_equal(read_state(json, NULL, &again, NULL), CDAM_ERR_SEAL);
+  free(json);
+  cdam_state_forget_seal(state);
+  cdam_state_forget_seal(state);
+  assert_int_equal(cdam_state_to_json(state, &json, NULL), CDAM_OK);
+  assert_int_equal(read_state(json, NULL, &again, NULL), CDAM_OK);
+  free(json);
+  cdam_state_free(again);
+  cdam_state_free(state);
+  blob_free(&b);
+}
+
 static void seals_that_are_none(void **unused) {
   (void)unused;
   static const refusal rows[] = {
@@ -504,6 +525,7 @@ int main(void) {
       cmocka_unit_test(messages_hold_no_values),
       cmocka_unit_test(states_are_checked),
       cmocka_unit_test(seals_in_json),
+      cmocka_unit_test(a_seal_is_forgotten),
       cmocka_unit_test(seals_that_are_none),
       cmocka_unit_test(base64_both_ways),
       cmocka_unit_test(base64_that_is_none),
