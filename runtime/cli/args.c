@@ -21,8 +21,13 @@ static const own_flag own_flags[] = {
      "The file of the sandbox's state; - is standard input or output."},
     {CLI_FLAG_KEY_FILE, "key-file", "FILE",
      "Seal states with this key (HMAC-SHA-256), and read only those that are sealed with it."},
-    {CLI_FLAG_OUT, "out", "FILE", "Write the sealed state here, not back to where it came from."},
+    {CLI_FLAG_FORMAT, "format", "FORMAT", "What the other side speaks: agents-json."},
+    {CLI_FLAG_BASE, "base", "FILE",
+     "A document of the same sandbox; what a state does not hold is kept from it."},
+    {CLI_FLAG_OUT, "out", "FILE", "Write the result here; a file that is new or empty, or -."},
     {CLI_FLAG_UNPAUSE, "unpause", NULL, "Unpause the container if it is paused."},
+    {CLI_FLAG_ADOPT, "adopt", NULL,
+     "Make the container of an imported state yours, although nothing proves that it is."},
     {CLI_FLAG_TIMEOUT, "timeout", "SECONDS", "Kill the command after this time; 1.5 is fine, too."},
     {CLI_FLAG_USER, "user", "USER", "Run as this user: UID, UID:GID, or a name in the image."},
     {CLI_FLAG_WORKDIR, "workdir", "DIR", "Run in this directory of the sandbox."},
@@ -60,7 +65,7 @@ static bool add_own(cli_slot *slot, const own_flag *flag) {
   *slot = (cli_slot){.name = strdup(flag->name),
                      .metavar = flag->metavar,
                      .help = flag->help,
-                     .required = flag->bit == CLI_FLAG_STATE,
+                     .required = flag->bit == CLI_FLAG_STATE || flag->bit == CLI_FLAG_FORMAT,
                      .repeatable = flag->bit == CLI_FLAG_ENV,
                      .own = flag->bit};
   return slot->name != NULL;
@@ -149,6 +154,10 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return set_text(args, slot, &args->key_file, text);
   case CLI_FLAG_OUT:
     return set_text(args, slot, &args->out_file, text);
+  case CLI_FLAG_FORMAT:
+    return set_text(args, slot, &args->format, text);
+  case CLI_FLAG_BASE:
+    return set_text(args, slot, &args->base_file, text);
   case CLI_FLAG_USER:
     return set_text(args, slot, &args->user, text);
   case CLI_FLAG_WORKDIR:
@@ -161,6 +170,9 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return add_env(args, text);
   case CLI_FLAG_UNPAUSE:
     args->unpause = true;
+    return CLI_OK;
+  case CLI_FLAG_ADOPT:
+    args->adopt = true;
     return CLI_OK;
   case CLI_FLAG_JSON:
     args->json = true;

@@ -38,7 +38,10 @@ enum cli_flag_bit {
   CLI_FLAG_HOST = 1 << 9,
   CLI_FLAG_PLAIN_TCP = 1 << 10,
   CLI_FLAG_VERSION = 1 << 11,
-  CLI_FLAG_HELP = 1 << 12
+  CLI_FLAG_HELP = 1 << 12,
+  CLI_FLAG_ADOPT = 1 << 13,
+  CLI_FLAG_FORMAT = 1 << 14,
+  CLI_FLAG_BASE = 1 << 15
 };
 
 /* The flags of every command that talks to an engine. */
@@ -72,6 +75,8 @@ struct cli_args {
   const char *state_file;
   const char *key_file;
   const char *out_file;
+  const char *format;
+  const char *base_file;
   const char *user;
   const char *workdir;
   const char *host;
@@ -79,6 +84,7 @@ struct cli_args {
   size_t env_count;
   int64_t timeout_ms;
   bool unpause;
+  bool adopt;
   bool json;
   bool plain_tcp;
   bool version;
@@ -96,6 +102,8 @@ extern const cli_command cli_state_show;
 extern const cli_command cli_state_check;
 extern const cli_command cli_state_seal;
 extern const cli_command cli_state_verify;
+extern const cli_command cli_state_import;
+extern const cli_command cli_state_export;
 extern const cli_command cli_list;
 extern const cli_command cli_rm;
 

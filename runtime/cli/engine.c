@@ -63,7 +63,8 @@ void cli_show_warnings(const cdam_session *session) {
 int cli_session_resume(const cli_args *args, cdam_client *client, const cdam_state *state,
                        bool reattach_only, cdam_session **session) {
   cdam_error err;
-  cdam_resume_flags flags = {.unpause = args->unpause, .reattach_only = reattach_only};
+  cdam_resume_flags flags = {
+      .unpause = args->unpause, .reattach_only = reattach_only, .adopt = args->adopt};
   if (cdam_resume(client, state, &flags, session, &err) != CDAM_OK)
     return cli_fail(args, &err, NULL);
   return CLI_OK;

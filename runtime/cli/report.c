@@ -100,6 +100,13 @@ static const char *exited_advice(const cli_args *args) {
   return "look at it with 'docker logs', or give it up with 'cofferdam rm'";
 }
 
+static const char *not_ours_advice(const cli_args *args) {
+  if ((args->command->flags & CLI_FLAG_ADOPT) && !args->adopt)
+    return "nothing was changed; make sure that the state and the engine belong together, and "
+           "for an imported state see --adopt";
+  return "nothing was changed; make sure that the state and the engine belong together";
+}
+
 /* What to do next, or NULL where the help says it. */
 static const char *advice(const cli_args *args, cdam_status code) {
   switch (code) {
@@ -118,7 +125,7 @@ static const char *advice(const cli_args *args, cdam_status code) {
   case CDAM_ERR_DRIFT:
     return drift_advice(args);
   case CDAM_ERR_NOT_OURS:
-    return "nothing was changed; make sure that the state and the engine belong together";
+    return not_ours_advice(args);
   case CDAM_ERR_PAUSED:
     return "'cofferdam resume --unpause' does so";
   case CDAM_ERR_NOT_FOUND:

@@ -6,8 +6,12 @@
 #include "report.h"
 #include "statefile.h"
 
+static const char *outcome(const cdam_session *session) {
+  if (cdam_session_was_recreated(session)) return "recreated";
+  return cdam_session_was_adopted(session) ? "adopted" : "reattached";
+}
+
 static int keep(const cli_args *args, const cdam_session *session, const cdam_key *key) {
-  bool recreated = cdam_session_was_recreated(session);
   const cdam_state *state = cdam_session_state(session);
   int code = cli_state_write(args, args->state_file, state, key);
   if (code != CLI_OK) {
@@ -15,8 +19,8 @@ static int keep(const cli_args *args, const cdam_session *session, const cdam_ke
             cdam_state_container_id(state));
     return code;
   }
-  fprintf(cli_is_stream(args->state_file) ? stderr : stdout, "%s %s\n",
-          recreated ? "recreated" : "reattached", cdam_state_container_id(state));
+  fprintf(cli_is_stream(args->state_file) ? stderr : stdout, "%s %s\n", outcome(session),
+          cdam_state_container_id(state));
   return cli_finish_stdout(args);
 }
 
@@ -62,12 +66,17 @@ const cli_command cli_resume = {
     .notes = "Prints 'reattached ID' when the container was there and is what the state says, and "
              "'recreated ID' when it was gone and a new one was made from the state. FILE is "
              "rewritten on success only. With --state - the state is read from standard input, "
-             "the new one goes to standard output, and the line above to stderr.",
+             "the new one goes to standard output, and the line above to stderr.\n"
+             "--adopt is for a state from 'state import': its container was made by somebody else. "
+             "It is verified and renamed, which makes it yours for good ('adopted ID'), and "
+             "warnings say what could not be proved. Use it only on a document that you trust.",
     .examples = "  cofferdam resume --state s.pb\n"
                 "  cofferdam resume --state s.pb --require-network none --unpause\n"
+                "  cofferdam resume --state imported.pb --adopt --require-network none\n"
                 "  cofferdam resume --state - <old.pb >new.pb\n",
     .exits = cli_exits_sandbox,
-    .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_UNPAUSE | CLI_FLAGS_ENGINE,
+    .flags =
+        CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_UNPAUSE | CLI_FLAG_ADOPT | CLI_FLAGS_ENGINE,
     .takes_policy = true,
     .run = run,
 };

@@ -34,9 +34,9 @@ static int cannot_read(const char *path) {
 }
 
 /* One byte more than a state can have shows that there is too much. */
-static int read_all(const cli_args *args, int fd, const char *path, unsigned char **bytes,
-                    size_t *length) {
-  const size_t size = CDAM_STATE_MAX_BYTES + 1;
+static int read_all(const cli_args *args, int fd, const char *path, size_t most,
+                    unsigned char **bytes, size_t *length) {
+  const size_t size = most + 1;
   unsigned char *buffer = malloc(size);
   if (!buffer) return cli_no_memory(args);
   size_t used = 0;
@@ -56,13 +56,26 @@ static int read_all(const cli_args *args, int fd, const char *path, unsigned cha
   return CLI_OK;
 }
 
-int cli_bytes_read(const cli_args *args, const char *path, unsigned char **bytes, size_t *length) {
+static int read_path(const cli_args *args, const char *path, size_t most, unsigned char **bytes,
+                     size_t *length) {
   *bytes = NULL;
-  if (cli_is_stream(path)) return read_all(args, STDIN_FILENO, path, bytes, length);
+  if (cli_is_stream(path)) return read_all(args, STDIN_FILENO, path, most, bytes, length);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return cannot_read(path);
-  int code = read_all(args, fd, path, bytes, length);
+  int code = read_all(args, fd, path, most, bytes, length);
   close(fd);
+  return code;
+}
+
+int cli_bytes_read(const cli_args *args, const char *path, unsigned char **bytes, size_t *length) {
+  return read_path(args, path, CDAM_STATE_MAX_BYTES, bytes, length);
+}
+
+int cli_text_read(const cli_args *args, const char *path, size_t most, char **text,
+                  size_t *length) {
+  unsigned char *bytes;
+  int code = read_path(args, path, most, &bytes, length);
+  *text = (char *)bytes;
   return code;
 }
 
@@ -107,6 +120,35 @@ int cli_state_write(const cli_args *args, const char *path, const cdam_state *st
   cdam_status status = cdam_state_save(state, target ? target : path, key, &err);
   free(target);
   return status == CDAM_OK ? CLI_OK : cli_fail(args, &err, path);
+}
+
+/* Takes the place of a claimed file, all or nothing. */
+static bool write_text_file(const char *path, const char *text) {
+  char *temporary = NULL;
+  if (asprintf(&temporary, "%s.XXXXXX", path) < 0) return false;
+  int fd = mkostemp(temporary, O_CLOEXEC);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+  bool ok = file && fprintf(file, "%s\n", text) > 0 && fflush(file) == 0 && fsync(fd) == 0;
+  if (file)
+    ok = fclose(file) == 0 && ok;
+  else if (fd >= 0)
+    close(fd);
+  ok = ok && rename(temporary, path) == 0;
+  int reason = errno;
+  if (fd >= 0 && !ok) unlink(temporary);
+  free(temporary);
+  errno = reason;
+  return ok;
+}
+
+int cli_text_write(const cli_args *args, const char *path, const char *text) {
+  if (cli_is_stream(path)) {
+    puts(text);
+    return cli_finish_stdout(args);
+  }
+  if (write_text_file(path, text)) return CLI_OK;
+  cli_say("cannot write %s: %s; check that path", path, strerror(errno));
+  return CLI_INVALID;
 }
 
 static int refuse_terminal(const cli_args *args) {

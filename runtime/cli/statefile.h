@@ -15,11 +15,18 @@ int cli_key_open(const cli_args *args, cdam_key **key);
 /* The bytes of a state, not looked at. Free *bytes with free(). */
 int cli_bytes_read(const cli_args *args, const char *path, unsigned char **bytes, size_t *length);
 
+/* The same for a text of at most `most` bytes; one byte more is read, and tells that it is longer.
+ */
+int cli_text_read(const cli_args *args, const char *path, size_t most, char **text, size_t *length);
+
 int cli_state_read(const cli_args *args, const char *path, const cdam_key *key, cdam_state **state);
 
 /* Writes through symbolic links. On failure the old file is as it was. */
 int cli_state_write(const cli_args *args, const char *path, const cdam_state *state,
                     const cdam_key *key);
+
+/* Writes a text and a newline to a file that was claimed, or to standard output. */
+int cli_text_write(const cli_args *args, const char *path, const char *text);
 
 /* Can a state be written there? Asked before an engine is touched. */
 int cli_state_check_writable(const cli_args *args, const char *path);

@@ -10,6 +10,10 @@ void cdam_container_name(const char *session_id, char name[CDAM_NAME_SIZE]) {
   snprintf(name, CDAM_NAME_SIZE, "cofferdam-%s", session_id);
 }
 
+void cdam_adopted_name(const char *session_id, char name[CDAM_ADOPTED_NAME_SIZE]) {
+  snprintf(name, CDAM_ADOPTED_NAME_SIZE, "cofferdam-adopted-%s", session_id);
+}
+
 /* The object at a key, made when it is absent. NULL when out of memory. */
 static json_t *object_at(json_t *parent, const char *key) {
   json_t *object = json_object_get(parent, key);

@@ -19,6 +19,11 @@
 
 void cdam_container_name(const char *session_id, char name[CDAM_NAME_SIZE]);
 
+/* "cofferdam-adopted-<session id>", with its NUL: the name of a container that was adopted. */
+#define CDAM_ADOPTED_NAME_SIZE (18 + CDAM_UUID_SIZE)
+
+void cdam_adopted_name(const char *session_id, char name[CDAM_ADOPTED_NAME_SIZE]);
+
 /*
  * The body, as JSON text with sorted keys; free with free(). Used for the first container of a
  * session and for every later one alike. `image` is what the engine is asked for: options.image, or

@@ -62,6 +62,13 @@ static void remove_container(delete_operation *this, const json_t *inspect) {
   cdam_operation_send(&this->op, &(cdam_request){.method = "DELETE", .path = path}, removed);
 }
 
+/* The name of a container that was looked up by its name proves nothing. */
+static bool is_ours(const delete_operation *this, const json_t *inspect) {
+  const char *session_id = this->state->message.session_id;
+  return this->target == this->name ? cdam_is_session_container(inspect, session_id)
+                                    : cdam_is_owned(inspect, session_id);
+}
+
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
   delete_operation *this = (delete_operation *)op;
   cdam_error error;
@@ -71,7 +78,7 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
     target_gone(this);
   else if (status != CDAM_OK)
     cdam_operation_finish(op, status, &error);
-  else if (cdam_is_session_container(inspect, this->state->message.session_id))
+  else if (is_ours(this, inspect))
     remove_container(this, inspect);
   else if (this->target == this->name)
     target_gone(this); /* somebody else's container has the name; ours is gone */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/agents_json.h>
 #include <cofferdam/session.h>
 
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "engine/client_private.h"
+#include "session/adopt.h"
 #include "session/launch.h"
 #include "session/session.h"
 #include "session/verify.h"
@@ -23,6 +25,23 @@ static cdam_status check_recreate(cdam_launch *launch, const cdam_error *missing
   return CDAM_OK;
 }
 
+/* A container that was never looked at, and is to be adopted, has no image to go back to. */
+static void recreate(cdam_launch *launch) {
+  cdam_error error;
+  if (!cdam_state_needs_adoption(cdam_launch_state(launch))) {
+    cdam_launch_recreate(launch);
+  } else if (cdam_session_warn(launch->session,
+                               "the container to adopt is gone and nothing is known of it; the new "
+                               "one is made from the image that has the name now",
+                               &error) == CDAM_OK) {
+    launch->recreating = true;
+    cdam_launch_state(launch)->message.workspace_ready = false;
+    cdam_launch_create(&launch->op, NULL);
+  } else {
+    cdam_launch_fail(launch, &error);
+  }
+}
+
 static void looked(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   cdam_error error;
@@ -32,7 +51,7 @@ static void looked(cdam_operation *op, const cdam_reply *reply) {
     cdam_error missing = error;
     status = check_recreate(launch, &missing, &error);
     if (status == CDAM_OK)
-      cdam_launch_recreate(launch);
+      recreate(launch);
     else
       cdam_launch_fail_with(launch, status, &error);
     return;
@@ -51,12 +70,22 @@ static void look_for_container(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch_send(launch, "GET", cdam_launch_state(launch)->message.container_id, "/json", looked);
 }
 
+/* An imported state says whose container it means, and proves nothing. */
+static cdam_status check_adoption(const cdam_state *state, const cdam_resume_flags *flags,
+                                  cdam_error *err) {
+  if (!cdam_state_needs_adoption(state) || (flags && flags->adopt)) return CDAM_OK;
+  return cdam_fail(err, CDAM_ERR_NOT_OURS,
+                   "the state was imported, and container %.12s has to be adopted explicitly first",
+                   state->message.container_id);
+}
+
 cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
                         const cdam_resume_flags *flags, cdam_session **out, cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
   if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
   cdam_status status = cdam_state_validate(state, err);
+  if (status == CDAM_OK) status = check_adoption(state, flags, err);
   if (status == CDAM_OK) status = cdam_client_check_policy(client, state->message.options, err);
   cdam_state *copy = NULL;
   if (status == CDAM_OK) status = cdam_state_copy(state, &copy, err);
@@ -68,5 +97,12 @@ cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
   cdam_session *session;
   status = cdam_session_new(client, copy, &session, err);
   if (status != CDAM_OK) return status;
+  if (flags && flags->adopt) {
+    status = cdam_adopt(session, flags, err);
+    if (status != CDAM_OK) {
+      cdam_session_free(session);
+      return status;
+    }
+  }
   return cdam_launch_run(session, flags, look_for_container, out, err);
 }

@@ -86,6 +86,10 @@ bool cdam_session_was_recreated(const cdam_session *session) {
   return session && session->recreated;
 }
 
+bool cdam_session_was_adopted(const cdam_session *session) {
+  return session && session->adopted;
+}
+
 void cdam_session_set_workspace_ready(cdam_session *session, bool ready) {
   if (session) session->state->message.workspace_ready = ready;
 }

@@ -11,6 +11,7 @@ struct cdam_session {
   cdam_client *client; /* borrowed */
   cdam_state *state;   /* owned; container_id names the container */
   bool recreated;
+  bool adopted;
   char **warnings; /* owned */
   size_t warning_count;
 };

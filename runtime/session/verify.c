@@ -35,12 +35,21 @@ bool cdam_is_session_container(const json_t *inspect, const char *session_id) {
   return label && !strcmp(label, session_id);
 }
 
+bool cdam_is_owned(const json_t *inspect, const char *session_id) {
+  if (cdam_label_of(inspect, CDAM_LABEL_SESSION))
+    return cdam_is_session_container(inspect, session_id);
+  char adopted[CDAM_ADOPTED_NAME_SIZE];
+  cdam_adopted_name(session_id, adopted);
+  const char *name = cdam_json_string_at(inspect, "Name");
+  return name && name[0] == '/' && strcmp(name + 1, adopted) == 0;
+}
+
 cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_error *err) {
   const char *id = cdam_json_string_at(inspect, "Id");
   if (!id || strcmp(id, state->message.container_id) != 0)
     return cdam_fail(err, CDAM_ERR_NOT_OURS, "the engine answered for another container than %.12s",
                      state->message.container_id);
-  if (!cdam_is_session_container(inspect, state->message.session_id))
+  if (!cdam_is_owned(inspect, state->message.session_id))
     return cdam_fail(err, CDAM_ERR_NOT_OURS,
                      "container %.12s does not bear the label of session %s", id,
                      state->message.session_id);

@@ -28,7 +28,11 @@ bool cdam_is_container_id(const char *text);
 /* Does the container bear the session's label? */
 bool cdam_is_session_container(const json_t *inspect, const char *session_id);
 
-/* Checks an inspect answer against the state: the id, the session's label, the image, and every
+/* Does it bear that label; or, if it bears no session's, the name that adoption gave it? For
+ * a container that was looked up by its id. */
+bool cdam_is_owned(const json_t *inspect, const char *session_id);
+
+/* Checks an inspect answer against the state: the id, whose it is, the image, and every
  * option in use. CDAM_ERR_NOT_OURS, CDAM_ERR_DRIFT. */
 cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_error *err);
 

@@ -9,6 +9,7 @@
  *   message.h  what options and states have in common: bytes, files, JSON, keys
  *   client.h   cdam_client: one engine, and the caller's policy
  *   session.h  create, resume, exec, stop, delete, list
+ *   agents_json.h  sessions of the OpenAI Agents SDK, in and out
  *
  * Conventions
  *
@@ -30,6 +31,7 @@
 #ifndef COFFERDAM_COFFERDAM_H
 #define COFFERDAM_COFFERDAM_H
 
+#include <cofferdam/agents_json.h>
 #include <cofferdam/client.h>
 #include <cofferdam/error.h>
 #include <cofferdam/message.h>

@@ -36,7 +36,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_create(cdam_client *client, const cdam_opti
 typedef struct cdam_resume_flags {
   bool unpause;       /* a paused container is unpaused; otherwise CDAM_ERR_PAUSED */
   bool reattach_only; /* a missing container is not recreated: CDAM_ERR_NOT_FOUND */
-  bool reserved[14];  /* false */
+  bool adopt;         /* a container that is not ours becomes ours; see cdam_resume */
+  bool reserved[13];  /* false */
 } cdam_resume_flags;
 
 /*
@@ -50,6 +51,15 @@ typedef struct cdam_resume_flags {
  *  - It is missing: recreated from the options in the state, verified, and
  *    handed out with a new container_id and workspace_ready false. When another
  *    resume of the same state did so first, its container is verified and adopted.
+ *
+ * `adopt` is for a state that was imported (agents_json.h), whose container somebody else made. It
+ * is verified as any other; also that its own process only waits, that it reaches no more of its
+ * host than a container of ours, and that it belongs to no other session. Then it is renamed
+ * "cofferdam-adopted-<session id>", which proves from then on that it is ours, as the label does
+ * elsewhere; the state gets the image's and the engine's id, and the warnings say what could not be
+ * proved. Nothing else is changed. Without `adopt` such a container is CDAM_ERR_NOT_OURS. For one
+ * that is ours already the flag changes nothing. One that is missing is recreated, from the image
+ * that has the name now, and is ours.
  *
  * `state` is copied and never changed; cdam_session_state is the new one. `flags`
  * may be NULL. Free with cdam_session_free. The errors of cdam_create, and
@@ -70,6 +80,9 @@ CDAM_API const cdam_state *cdam_session_state(const cdam_session *session);
 
 /* Tells whether cdam_resume had to make a new container. Since 0.1. */
 CDAM_API bool cdam_session_was_recreated(const cdam_session *session);
+
+/* Tells whether cdam_resume adopted the container. Since 0.1. */
+CDAM_API bool cdam_session_was_adopted(const cdam_session *session);
 
 /* Records in the state whether the caller has filled the workspace. Since 0.1. */
 CDAM_API void cdam_session_set_workspace_ready(cdam_session *session, bool ready);
@@ -164,7 +177,7 @@ CDAM_API CDAM_CHECK cdam_status cdam_session_stop(cdam_session *session, unsigne
                                                   cdam_error *err);
 
 /* Deletes the sandbox of a state: its container, running or not. One that is already
- * gone is success. Only a container that bears this session's labels is deleted;
+ * gone is success. Only a container that bears this session's labels, or was adopted, is deleted;
  * otherwise CDAM_ERR_NOT_OURS. A drifted one is deleted too.
  * CDAM_ERR_INVALID, the engine's errors. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_delete(cdam_client *client, const cdam_state *state,
