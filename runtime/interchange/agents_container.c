@@ -69,6 +69,8 @@ static const struct reach {
     {"HostConfig.SecurityOpt", NOTHING, true},
     {"HostConfig.VolumesFrom", NOTHING, true},
     {"HostConfig.PublishAllPorts", NOTHING, true},
+    {"HostConfig.CapDrop", NOTHING, false}, /* isolates, and the state does not say so */
+    {"HostConfig.ReadonlyRootfs", NOTHING, false},
     {"HostConfig.Links", NOTHING, false},
     {"HostConfig.GroupAdd", NOTHING, false},
     {"HostConfig.DeviceRequests", NOTHING, false},
@@ -117,6 +119,15 @@ const char *cdam_agents_volume_of(const json_t *inspect) {
   const char *place =
       cdam_json_string_at(json_array_get(cdam_json_at(inspect, "Mounts"), 0), "Destination");
   return place ? place : json_array_size(cdam_json_at(inspect, "Mounts")) ? "some place" : NULL;
+}
+
+static const char *const limits[] = {"Memory", "NanoCpus", "CpuQuota", "PidsLimit"};
+
+const char *cdam_agents_limit_of(const json_t *inspect) {
+  const json_t *host_config = cdam_json_at(inspect, "HostConfig");
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    if (json_integer_value(json_object_get(host_config, limits[i])) > 0) return limits[i];
+  return NULL;
 }
 
 /* ---- the network, when the state asks for none in particular ---- */

@@ -17,6 +17,9 @@
 cdam_status cdam_agents_check_container(const Cofferdam__V1__SandboxOptions *options,
                                         const json_t *inspect, cdam_error *err);
 
+/* The name of a limit that the container has, or NULL. */
+const char *cdam_agents_limit_of(const json_t *inspect);
+
 /* Where a volume is mounted, or NULL: a recreated container is without it. */
 const char *cdam_agents_volume_of(const json_t *inspect);
 

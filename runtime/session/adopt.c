@@ -99,6 +99,12 @@ static cdam_status warn_of_rest(adoption *this, cdam_error *err) {
                   "the %zu variables in the state were compared, and what its files hold was not",
                   message->options->n_env);
   if (!status) status = warn_of_process(this, err);
+  const char *limit = cdam_agents_limit_of(this->inspect);
+  if (!status && limit)
+    status = warn(this, err,
+                  "the container has a limit, HostConfig.%s, that is not in the state; "
+                  "a recreated one would be without it",
+                  limit);
   const char *volume = cdam_agents_volume_of(this->inspect);
   if (!status && volume)
     status = warn(this, err,
