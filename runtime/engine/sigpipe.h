@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps SIGPIPE from the program that uses the library, without touching its handlers: TLS
- * writes to sockets by write(2), so a connection that is gone would raise it. */
+/* Keeps SIGPIPE from the program that uses the library, without touching its handlers. libcurl
+ * itself sends with MSG_NOSIGNAL, but not all the TLS libraries that it may be built with do. */
 #ifndef COFFERDAM_ENGINE_SIGPIPE_H
 #define COFFERDAM_ENGINE_SIGPIPE_H
 

@@ -242,7 +242,7 @@ static void test_a_host_that_is_not_in_the_certificate(void **state) {
   cut_relay(&middle);
 }
 
-/* TLS says goodbye when a connection is closed. On one that is gone this raises SIGPIPE, whose
+/* TLS says goodbye when a connection is closed. On one that is gone this may raise SIGPIPE, whose
  * default action would end this program. */
 static void test_a_connection_that_is_gone(void **state) {
   (void)state;
