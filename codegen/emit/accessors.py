@@ -270,7 +270,11 @@ def _getter(out: Writer, model: Model, flat: Flat) -> None:
             "void",
             f"cdam_state_set_{flat.name}",
             ["cdam_state *state", declare(c_type(field), field.name)],
-            [f"if (state) state->message.{field.name} = {field.name};"],
+            [
+                "if (!state) return;",
+                f"state->message.{field.name} = {field.name};",
+                "cdam_state_forget_seal(state);",
+            ],
         )
 
 
@@ -283,6 +287,7 @@ def state_source(model: Model) -> str:
             "",
             '#include "options/fields.h"',
             '#include "options/generated.h"',
+            '#include "state/message.h"',
         ],
     )
     for flat in flat_fields(model):

@@ -4,6 +4,7 @@
 
 #include "options/fields.h"
 #include "options/generated.h"
+#include "state/message.h"
 
 uint32_t cdam_state_schema_revision(const cdam_state *state) {
   if (!state) return 0;
@@ -53,7 +54,9 @@ bool cdam_state_workspace_ready(const cdam_state *state) {
 }
 
 void cdam_state_set_workspace_ready(cdam_state *state, bool workspace_ready) {
-  if (state) state->message.workspace_ready = workspace_ready;
+  if (!state) return;
+  state->message.workspace_ready = workspace_ready;
+  cdam_state_forget_seal(state);
 }
 
 cdam_seal_algorithm cdam_state_seal_algorithm(const cdam_state *state) {

@@ -9,6 +9,7 @@
 #include "session/launch.h"
 #include "session/session.h"
 #include "session/verify.h"
+#include "state/message.h"
 
 /* May a missing container be made again? */
 static cdam_status check_recreate(cdam_launch *launch, const cdam_error *missing, cdam_error *err) {
@@ -89,6 +90,7 @@ cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
   if (status == CDAM_OK) status = cdam_client_check_policy(client, state->message.options, err);
   cdam_state *copy = NULL;
   if (status == CDAM_OK) status = cdam_state_copy(state, &copy, err);
+  if (status == CDAM_OK) cdam_state_forget_seal(copy); /* the session may change it */
   if (status == CDAM_OK) status = cdam_ensure_engine_identity(copy, err);
   if (status != CDAM_OK) {
     cdam_state_free(copy);

@@ -375,6 +375,34 @@ static void workspace_ready_is_cleared(void **state) {
   cdam_state_free(ready);
 }
 
+/* A seal that was read says nothing of a state that has changed since. */
+static void a_changed_state_shows_no_old_seal(void **state) {
+  fixture *this = *state;
+  unsigned char *bytes;
+  size_t length;
+  cdam_state *sealed;
+  char *json;
+  assert_int_equal(cdam_state_serialize(this->state, NULL, &bytes, &length, NULL), CDAM_OK);
+  assert_int_equal(cdam_state_parse(bytes, length, NULL, &sealed, NULL), CDAM_OK);
+  free(bytes);
+  lose_container(this);
+  cdam_session *session;
+  assert_int_equal(cdam_resume(this->model->client, sealed, NULL, &session, NULL), CDAM_OK);
+  assert_int_equal(cdam_state_to_json(cdam_session_state(session), &json, NULL), CDAM_OK);
+  assert_null(strstr(json, "seal"));
+  free(json);
+  cdam_session_free(session);
+
+  assert_int_equal(cdam_state_to_json(sealed, &json, NULL), CDAM_OK);
+  assert_non_null(strstr(json, "seal"));
+  free(json);
+  cdam_state_set_workspace_ready(sealed, true);
+  assert_int_equal(cdam_state_to_json(sealed, &json, NULL), CDAM_OK);
+  assert_null(strstr(json, "seal"));
+  free(json);
+  cdam_state_free(sealed);
+}
+
 static void reattach_only_does_not_recreate(void **state) {
   fixture *this = *state;
   lose_container(this);
@@ -611,6 +639,7 @@ int main(void) {
       NONE_TEST(an_engine_error_is_not_missing),
       NONE_TEST(recreates_with_all_that_it_was_created_with),
       NONE_TEST(workspace_ready_is_cleared),
+      NONE_TEST(a_changed_state_shows_no_old_seal),
       NONE_TEST(reattach_only_does_not_recreate),
       NONE_TEST(another_engine_is_refused),
       NONE_TEST(a_moved_tag_does_not_change_the_image),
