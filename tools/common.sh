@@ -14,6 +14,9 @@ export LC_ALL=C.UTF-8
   ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
   TEST_PACKAGES=(g++ make clang libclang-rt-14-dev abigail-tools git "${ROOM_PACKAGES[@]}")
+  # For the programs of tests/interop; any toolchain that is there will do.
+  LANGUAGE_TOOLS=(go:golang-go node:nodejs npm:npm javac:default-jdk-headless mvn:maven
+    cargo:cargo-web rustc:rustc-web)
   LINT_PACKAGES=(clang-format shellcheck)
 }
 
@@ -73,6 +76,15 @@ need_packages() {
     die "the packages could not be installed; see above"
   fi
   rm -f "$apt_log"
+}
+
+# The packages of those TOOL:PACKAGE whose tool is not on the PATH.
+need_tools() {
+  local pair packages=()
+  for pair in "$@"; do
+    command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
+  done
+  [ ${#packages[@]} -eq 0 ] || need_packages "${packages[@]}"
 }
 
 # Sets up build-NAME where it is missing and builds it. Warnings are errors in these trees.

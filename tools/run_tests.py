@@ -21,7 +21,7 @@ PROCESSES = {"asan": "2", "release": "6", "tsan": "2"}
 RELEASE_SUITES = {"abi", "install", "headers", "docs", "oom"}
 ENVIRONMENT = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:"
-    "strict_string_checks=1:allocator_may_return_null=1",
+    "allocator_may_return_null=1",
     "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
@@ -102,6 +102,17 @@ def unittest_counts(output):
     return int(ran[1]) - sum(counts.values()), skipped
 
 
+def around(record, name):
+    """What a program says before and after it reports a case, and the end of its stderr."""
+    lines = (record.get("stdout") or "").splitlines()
+    at = next((i for i, line in enumerate(lines)
+               if line.startswith("not ok") and line.endswith(name)), 0)
+    end = next((i for i in range(at + 1, len(lines)) if re.match(r"(not )?ok\b", lines[i])),
+               len(lines))
+    said = lines[max(0, at - 5):min(end, at + 40)]
+    return "\n".join(said + (record.get("stderr") or "").splitlines()[-40:])
+
+
 def collect(tree, logs, tally):
     """Every case that a program reports, and the program itself when it ended badly otherwise."""
     for line in (logs / "testlog.json").read_text(errors="replace").splitlines():
@@ -113,7 +124,7 @@ def collect(tree, logs, tally):
         cases = list(tap_cases(record.get("stdout") or ""))
         failed = [name for name, verdict in cases if verdict == "failed"]
         skipped = [name for name, verdict in cases if verdict == "skipped"]
-        tally.failed += [(f"{label}: {name}", output) for name in failed]
+        tally.failed += [(f"{label}: {name}", around(record, name)) for name in failed]
         tally.skipped += [f"{label}: {name}" for name in skipped]
         tally.passed += sum(verdict == "ok" for _, verdict in cases)
         counts = unittest_counts(output)
@@ -134,7 +145,7 @@ def report(tally, strict):
     for label, output in tally.failed:
         print(f"\nFAILED {label}")
         if output and output != shown:
-            print("\n".join("  | " + line for line in output.splitlines()[-40:]))
+            print("\n".join("  | " + line for line in output.splitlines()[-90:]))
         shown = output
     for label in tally.skipped:
         print(f"SKIPPED {label}" + (" (a failure in CI)" if strict else ""))

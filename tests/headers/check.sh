@@ -19,7 +19,7 @@ done
 compiles() {
   local language=$1 header=$2
   shift 2
-  printf '#include <%s>\n#include <%s>\n' "$header" "$header" |
+  printf '#include <%s>\n#include <%s>\nextern int used;\n' "$header" "$header" |
     "$@" -x "$language" -pedantic -Wall -Wextra -Wundef -Werror -fsyntax-only "${includes[@]}" -
 }
 

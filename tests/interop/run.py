@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The interop suite: run.py WORK [LANGUAGE…]; run.py --write-docs
+"""The interop suite: run.py WORK [LANGUAGE…]; run.py --build WORK; run.py --write-docs
 
 Builds the program of each language in WORK, and lets it and the C library (the CLI that
 COFFERDAM_CLI names) read, write, change and refuse each other's states. See README.md.
@@ -43,23 +43,34 @@ def check_language(tap, language, work):
     return checks
 
 
+def build_all(languages):
+    """Pairs of language and what build() says of it, in order."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        yield from zip(languages, pool.map(build, languages))
+
+
+def build_only(work):
+    """What needs a network, before a test run that has none. Problems are the run's to report."""
+    for language, (problem, seconds) in build_all([kind(truth.SCHEMA, work) for kind in ALL]):
+        print(f"{language.name}: {problem or 'built'} ({seconds:.0f} s)")
+
+
 def main(work, wanted):
     tap = Tap()
     for name, check in documents.cases():
         tap.case(name, check)
     languages = [kind(truth.SCHEMA, work) for kind in ALL if not wanted or kind.name in wanted]
     ready = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for language, (problem, seconds) in zip(languages, pool.map(build, languages)):
-            tap.comment(f"{language.name}: {seconds:.1f} s to build")
-            if problem is None:
-                tap.line(True, f"{language.name}: builds")
-                ready.append(check_language(tap, language, work))
-            elif isinstance(problem, Missing):
-                tap.skip(f"{language.name}: everything", problem)
-            else:
-                tap.line(False, f"{language.name}: builds")
-                tap.comment(str(problem))
+    for language, (problem, seconds) in build_all(languages):
+        tap.comment(f"{language.name}: {seconds:.1f} s to build")
+        if problem is None:
+            tap.line(True, f"{language.name}: builds")
+            ready.append(check_language(tap, language, work))
+        elif isinstance(problem, Missing):
+            tap.skip(f"{language.name}: everything", problem)
+        else:
+            tap.line(False, f"{language.name}: builds")
+            tap.comment(str(problem))
     if ready:
         tap.case("C makes the same bytes of what each language wrote", same_bytes, ready)
     return tap.finish()
@@ -68,4 +79,6 @@ def main(work, wanted):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write-docs"]:
         sys.exit(documents.write())
+    if sys.argv[1:2] == ["--build"]:
+        sys.exit(build_only(Path(sys.argv[2]).resolve()))
     sys.exit(main(Path(sys.argv[1]).resolve(), set(sys.argv[2:])))

@@ -12,7 +12,7 @@ static int failed(const char *what, const cdam_error *err) {
 }
 
 int main(void) {
-  static const char text[] = "{\"image\":\"debian:12\",\"networkMode\":\"NETWORK_MODE_NONE\"}";
+  static const char text[] = "{\"image\": \"debian:12\", \"networkMode\": \"NETWORK_MODE_NONE\"}";
   cdam_options *options = NULL;
   cdam_error err;
   char *json = NULL;
