@@ -3,15 +3,29 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/fail.h"
+
+/* SHA-256, looked up in libcrypto's tables once in a process: that takes as long as the digest of a
+ * small state. NULL when out of memory; the next call tries again. */
+static const EVP_MD *sha256(void) {
+  static _Atomic(EVP_MD *) found;
+  EVP_MD *known = atomic_load(&found);
+  if (known) return known;
+  EVP_MD *fetched = EVP_MD_fetch(NULL, "SHA256", NULL);
+  if (!fetched || atomic_compare_exchange_strong(&found, &known, fetched)) return fetched;
+  EVP_MD_free(fetched); /* another thread was first */
+  return known;
+}
 
 static cdam_status digest_of(const unsigned char *body, size_t length, const cdam_key *key,
                              unsigned char digest[CDAM_DIGEST_BYTES], cdam_error *err) {
   if (key) return cdam_key_hmac(key, body, length, digest, err);
   unsigned made = 0;
-  if (!EVP_Digest(body, length, digest, &made, EVP_sha256(), NULL) || made != CDAM_DIGEST_BYTES)
+  const EVP_MD *kind = sha256();
+  if (!kind || !EVP_Digest(body, length, digest, &made, kind, NULL) || made != CDAM_DIGEST_BYTES)
     return cdam_fail_memory(err);
   return CDAM_OK;
 }
