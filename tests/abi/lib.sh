@@ -13,9 +13,9 @@ exported() {
 
 # The public interface only; nothing of where the sources stood.
 dump() {
-  abidw --headers-dir "$root/runtime/include" --headers-dir "$root/generated/include" \
-    --drop-private-types --no-show-locs --no-comp-dir-path --no-corpus-path \
-    --out-file "$1" "$library"
+  abidw --exported-interfaces-only --drop-private-types \
+    --headers-dir "$root/runtime/include" --headers-dir "$root/generated/include" \
+    --no-show-locs --no-comp-dir-path --no-corpus-path --out-file "$1" "$library"
 }
 
 # abidiff's status has bit 4 for any change, bit 8 for one that breaks programs.
