@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,10 @@
 #include <cmocka.h>
 
 #include "base/json_parse.h"
+
+/* Backslashes, as JSON writes them. */
+#define TWO "\\\\\\\\"
+#define EIGHT TWO TWO TWO TWO
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -118,11 +123,52 @@ static void test_positions(void **state) {
   assert_in_range(problem.position, 6, 15);
 }
 
+/* ---- out of memory ---- */
+
+static size_t until_failure;
+
+static void *failing_malloc(size_t size) {
+  return until_failure && --until_failure == 0 ? NULL : malloc(size);
+}
+
+static void fail_each(const char *text) {
+  json_t *expected = json_loads(text, 0, NULL);
+  assert_non_null(expected);
+  json_set_alloc_funcs(failing_malloc, free);
+  for (size_t nth = 1;; nth++) {
+    json_error_t problem;
+    until_failure = nth;
+    json_t *json = cdam_json_parse(text, strlen(text), &problem);
+    bool failed = until_failure == 0;
+    until_failure = 0;
+    bool damaged = json && !json_equal(json, expected);
+    json_decref(json);
+    if (damaged) fail_msg("allocation %zu: other JSON came out of %s", nth, text);
+    if (!failed) break;
+    assert_true(nth < 1000);
+  }
+  json_set_alloc_funcs(malloc, free);
+  json_decref(expected);
+}
+
+static void test_every_allocation_fails_once(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "{}",
+      "{\"a string of more than sixteen bytes\":\"and another one, of more than thirty-two\"}",
+      "[\"\\\"quotes\\\", \\\"all\\\" over \\\"it\\\", more \\\"than\\\" sixteen\"]",
+      "[\"" EIGHT EIGHT EIGHT "\"]",
+      "{\"a\":[0.1234567890123456789012345678901234567890,[1,2,{\"b\":null}]]}",
+  };
+  for (size_t i = 0; i < COUNT(texts); i++)
+    fail_each(texts[i]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_read),    cmocka_unit_test(test_long_tokens),
       cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_a_nul),
-      cmocka_unit_test(test_positions),
+      cmocka_unit_test(test_positions),       cmocka_unit_test(test_every_allocation_fails_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
