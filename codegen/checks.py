@@ -35,6 +35,8 @@ def _common(problems, field) -> None:
         problems.add(where, f"{name}: singular is for repeated fields and maps only")
     if field.json_name != _camel(name):
         problems.add(where, f"{name}: json_name must be the default, {_camel(name)}")
+    if field.sensitive and field.kind not in ("string", "map"):
+        problems.add(where, f"{name}: sensitive is for strings and maps only")
     rules_fit(problems, where, name, field.kind, field.repeated, field.rules)
 
 

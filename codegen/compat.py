@@ -166,6 +166,8 @@ class Comparison:
         for word in ("isolates", "feature", "singular", "since_revision"):
             if getattr(old, word) != getattr(new, word):
                 self.add(name, f"{field}: `{word}` has changed")
+        if old.sensitive and not new.sensitive:
+            self.add(name, f"{field}: its values were hidden and would now be shown")
         if (old.flag.name if old.flag else "") != (new.flag.name if new.flag else ""):
             self.add(name, f"{field}: its flag has changed")
         for reason in tightened(old.rules or Rules(), new.rules or Rules()):

@@ -75,6 +75,7 @@ class Field:
     singular: str
     flag: Optional[Flag]
     notes: Tuple[Note, ...]
+    sensitive: bool
 
     @property
     def many(self) -> bool:
@@ -269,6 +270,7 @@ class _Builder:
             singular=note.singular,
             flag=note.flag,
             notes=note.notes,
+            sensitive=note.sensitive,
         )
 
 

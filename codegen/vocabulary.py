@@ -107,6 +107,7 @@ class FieldAnnotation:
     singular: str = ""
     flag: Optional[Flag] = None
     notes: Tuple[Note, ...] = ()
+    sensitive: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,9 @@ from emit.c_names import message_descriptor
 from model import Model
 from text import Writer, c_string, made_by
 
+# What a field's annotation says for all that shows states.
+FLAGS = ("isolates", "sensitive")
+
 
 def source(model: Model) -> str:
     out = Writer()
@@ -15,10 +18,10 @@ def source(model: Model) -> str:
     for message in model.messages:
         out.add().add(f"static const cdam_field_info {message.snake}_fields[] = {{")
         for field in message.fields:
-            out.add(
-                f"    {{.json_name = {c_string(field.json_name)}, "
-                f".is_map = {'true' if field.kind == 'map' else 'false'}}},"
-            )
+            words = [f".json_name = {c_string(field.json_name)}"]
+            words.append(f".is_map = {'true' if field.kind == 'map' else 'false'}")
+            words += [f".{word} = true" for word in FLAGS if getattr(field, word)]
+            out.add(f"    {{{', '.join(words)}}},")
         out.add("};")
     out.add().add("const cdam_message_info cdam_generated_messages[] = {")
     for message in model.messages:

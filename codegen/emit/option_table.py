@@ -41,7 +41,7 @@ def _row(field: Field) -> str:
         _compared(field),
         f"yes: `{field.feature}`" if field.isolates else "no",
         describe.sentence(describe.rules(field)),
-        field.help,
+        field.help + (" Values are hidden where a state is shown." if field.sensitive else ""),
     ]
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 

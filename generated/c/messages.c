@@ -6,8 +6,8 @@ static const cdam_field_info sandbox_options_fields[] = {
     {.json_name = "image", .is_map = false},
     {.json_name = "exposedPorts", .is_map = false},
     {.json_name = "labels", .is_map = true},
-    {.json_name = "env", .is_map = true},
-    {.json_name = "networkMode", .is_map = false},
+    {.json_name = "env", .is_map = true, .sensitive = true},
+    {.json_name = "networkMode", .is_map = false, .isolates = true},
 };
 
 static const cdam_field_info session_state_fields[] = {

@@ -74,6 +74,8 @@ bool cdam_generated_notes(const Cofferdam__V1__SandboxOptions *options, cdam_not
 typedef struct cdam_field_info {
   const char *json_name; /* lowerCamelCase */
   bool is_map;           /* repeated entries of string key = 1 and value = 2 */
+  bool isolates;         /* losing it would let the sandbox reach more */
+  bool sensitive;        /* strings, or the values of a map, that may be secrets */
 } cdam_field_info;
 
 typedef struct cdam_message_info {

@@ -251,6 +251,11 @@ FINE = {
         '  reserved 1;\n  reserved "SEAL_ALGORITHM_SHA256";\n',
     ),
     "bounds_wider": (O, "max_items: 256", "max_items: 300"),
+    "hidden_from_now_on": (
+        O,
+        '    flag: { name: "label" metavar: "KEY=VALUE" }\n',
+        '    flag: { name: "label" metavar: "KEY=VALUE" }\n    sensitive: true\n',
+    ),
     "help_changed": (O, "Environment variables of every process in the sandbox.", "Variables."),
     "comparison_added": (
         O,
@@ -417,6 +422,11 @@ class Compat(Scratch):
         self.edit(self.schema, S, "uint32 schema_revision = 1", "uint64 schema_revision = 1")
         self.freeze_by_force(3)
         self.expect("schema_revision: its type has changed (against r2)")
+
+    def test_what_was_hidden_stays_hidden(self) -> None:
+        self.freeze_by_force(3)
+        self.edit(self.schema, O, "    sensitive: true\n", "")
+        self.expect("env: its values were hidden and would now be shown (against r3)")
 
     def test_a_frozen_revision_says_since_when(self) -> None:
         self.edit(

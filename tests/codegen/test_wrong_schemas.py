@@ -146,6 +146,11 @@ CASES = {
         '    help: "Ports."\n',
         "ports: singular is missing",
     ),
+    "sensitive_number": (
+        O,
+        *option(plain("@@uint32 extra = 20", more="sensitive: true")),
+        "extra: sensitive is for strings and maps only",
+    ),
     "needless_singular": (
         O,
         *option(plain("@@string extra = 20", TEXT, more='singular: "x"')),
