@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
+#ifdef PARSE_JSON
+#include <jansson.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +54,15 @@ static int call(const char *method, const char *path, const char *request, bool 
     fprintf(stderr, "%s %s: %s\n", method, path, curl_easy_strerror(code));
     exit(1);
   }
+#ifdef PARSE_JSON
+  if (!upgrade && into_used) json_decref(json_loadb(body, into_used, JSON_REJECT_DUPLICATES, NULL));
+#endif
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
   return (int)status;
 }
 
-http_client curl_client(const char *socket_path) {
+http_client make_http_client(const char *socket_path) {
   path_of_socket = socket_path;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   kept = curl_easy_init();

@@ -14,10 +14,9 @@ typedef struct http_client {
               size_t size);
 } http_client;
 
-/* By hand: one socket, one buffer. */
-http_client raw_client(const char *socket_path);
-
-/* By libcurl's easy interface, handles reused. */
-http_client curl_client(const char *socket_path);
+/* raw_client.c: by hand, one socket and one buffer. curl_client.c: libcurl's easy interface,
+ * handles reused; with PARSE_JSON every answer is also read by jansson and dropped. One of them is
+ * linked. */
+http_client make_http_client(const char *socket_path);
 
 #endif

@@ -108,7 +108,7 @@ static int call(const char *method, const char *path, const char *request, bool 
   return status;
 }
 
-http_client raw_client(const char *socket_path) {
+http_client make_http_client(const char *socket_path) {
   snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
   return (http_client){call};
 }
