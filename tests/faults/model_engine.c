@@ -160,6 +160,16 @@ static void answer_unpause(void *user, const scripted_request *request, scripted
   set_status(request, reply, "running");
 }
 
+static void answer_rename(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)user;
+  model_engine *model = current;
+  bool fails = failed(model, request, reply);
+  if (fails && !model->fail_but_do) return;
+  const char *name = strstr(request->path, "name=") + strlen("name=");
+  snprintf(model->name, sizeof model->name, "%s", name);
+  if (!fails) *reply = (scripted_reply){.status = 204};
+}
+
 static void answer_remove(void *user, const scripted_request *request, scripted_reply *reply) {
   (void)user;
   model_engine *model = current;
@@ -196,6 +206,7 @@ static const scripted_rule rules[] = {
     {.method = "POST", .path = "/containers/*/start", .answer = answer_start},
     {.method = "POST", .path = "/containers/*/stop*", .answer = answer_stop},
     {.method = "POST", .path = "/containers/*/unpause", .answer = answer_unpause},
+    {.method = "POST", .path = "/containers/*/rename*", .answer = answer_rename},
     {.method = "DELETE", .path = "/containers/*", .answer = answer_remove},
     {.method = "GET", .path = "/containers/*/json", .answer = answer_inspect},
     {.method = "GET", .path = "/images/*/json", .answer = answer_image},
