@@ -46,33 +46,33 @@ typedef bool (*cdam_sink)(void *user, const char *bytes, size_t length, cdam_err
 /* A request; what it points to is copied or used up before cdam_operation_send returns,
  * except `sink_user`. Zero members mean the default. */
 typedef struct cdam_request {
-  const char *method;      /* "GET", "POST", "PUT", "DELETE", "HEAD" */
-  const char *path;        /* from behind the API version: "/containers/json?all=1"; ids in it
-                              have been checked or escaped */
-  const char *body;        /* NULL: none, and Content-Length 0 for POST and PUT */
-  size_t body_length;      /* 0 with a body: strlen */
-  const char *content_type; /* NULL: application/json */
+  const char *method;        /* "GET", "POST", "PUT", "DELETE", "HEAD" */
+  const char *path;          /* from behind the API version: "/containers/json?all=1"; ids in it
+                                have been checked or escaped */
+  const char *body;          /* NULL: none, and Content-Length 0 for POST and PUT */
+  size_t body_length;        /* 0 with a body: strlen */
+  const char *content_type;  /* NULL: application/json */
   const char *registry_auth; /* X-Registry-Auth, or NULL */
-  bool unversioned;        /* the path is not prefixed: /_ping */
-  bool upgrade;            /* Connection: Upgrade, Upgrade: tcp; the answer may be 101 or
-                              200 and is a raw stream to the end of the connection, which is
-                              never used again */
-  bool stream;             /* no deadline on the whole exchange but the operation's own; the
-                              client's timeout bounds the wait for the head of the answer */
-  unsigned silence_ms;     /* with stream: fail after so long without a byte; 0: no bound */
-  int64_t timeout_ms;      /* instead of the client's timeout; 0: the client's */
-  cdam_sink sink;          /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
-                              at most). The body of any other answer is always collected */
+  bool unversioned;          /* the path is not prefixed: /_ping */
+  bool upgrade;              /* Connection: Upgrade, Upgrade: tcp; the answer may be 101 or
+                                200 and is a raw stream to the end of the connection, which is
+                                never used again */
+  bool stream;               /* no deadline on the whole exchange but the operation's own; the
+                                client's timeout bounds the wait for the head of the answer */
+  unsigned silence_ms;       /* with stream: fail after so long without a byte; 0: no bound */
+  int64_t timeout_ms;        /* instead of the client's timeout; 0: the client's */
+  cdam_sink sink;            /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
+                                at most). The body of any other answer is always collected */
   void *sink_user;
 } cdam_request;
 
 struct cdam_operation {
   cdam_client *client;
   cdam_loop *loop;
-  int64_t deadline;  /* cdam_now_ms() at which exchanges end in CDAM_ERR_TIMEOUT; 0: none */
+  int64_t deadline; /* cdam_now_ms() at which exchanges end in CDAM_ERR_TIMEOUT; 0: none */
   bool finished;
-  cdam_status status; /* valid when finished */
-  cdam_error error;   /* likewise */
+  cdam_status status;       /* valid when finished */
+  cdam_error error;         /* likewise */
   void *part;               /* of the part (such as an image job) whose steps run now */
   cdam_exchange *exchanges; /* under way; private to operation.c and loop.c */
 };
@@ -81,8 +81,7 @@ struct cdam_operation {
  * request could not be sent at all. The first request of a client settles the API version
  * before it. The result is for cdam_operation_cancel only; it may be NULL when out of memory, and
  * `next` runs all the same. */
-cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *request,
-                                   cdam_step next);
+cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *request, cdam_step next);
 
 /* Runs `next` after some time, with a CDAM_OK reply. */
 cdam_exchange *cdam_operation_after(cdam_operation *op, int64_t ms, cdam_step next);

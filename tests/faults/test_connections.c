@@ -302,7 +302,8 @@ static void test_threads_share_a_client(void **state) {
   }
   assert_int_equal(scripted_engine_count(engine, NULL, "/info"), 12 * 13);
   assert_in_range(scripted_engine_connections(engine), 1, 12 * 25);
-  for (int i = 0; i < 500 && scripted_engine_open_connections(engine) > 8; i++) usleep(10000);
+  for (int i = 0; i < 500 && scripted_engine_open_connections(engine) > 8; i++)
+    usleep(10000);
   assert_in_range(scripted_engine_open_connections(engine), 1, 8); /* idle loops are few */
   cdam_client_free(client);
   scripted_engine_stop(engine);

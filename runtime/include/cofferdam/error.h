@@ -45,7 +45,11 @@ typedef enum cdam_status {
 } cdam_status;
 
 /* Can the same call succeed later without a change by the caller? */
-typedef enum cdam_retry { CDAM_RETRY_UNKNOWN = 0, CDAM_RETRY_NO = 1, CDAM_RETRY_YES = 2 } cdam_retry;
+typedef enum cdam_retry {
+  CDAM_RETRY_UNKNOWN = 0,
+  CDAM_RETRY_NO = 1,
+  CDAM_RETRY_YES = 2
+} cdam_retry;
 
 /*
  * What went wrong. It owns no memory: declare it on the stack, pass it to any
