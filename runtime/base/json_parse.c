@@ -28,7 +28,27 @@ static size_t longest_token(const char *text, size_t length) {
       start = i;
     }
   }
-  return longest + 4; /* the marks, a NUL, and an escape that breaks off */
+  return longest;
+}
+
+/* The length of a string that is longer than the token: by its marks, an escape that breaks off,
+ * and bytes that got lost. Its last mark must not be the byte for which the buffer has to grow
+ * (the sizes are powers of two): without that mark jansson would run on behind the buffer. */
+static size_t padding_for(size_t token) {
+  size_t padding = token + 16;
+  return ((padding + 2) & (padding + 1)) == 0 ? padding + 4 : padding;
+}
+
+/* Is there memory for the buffer, its growth and the string? So much that the allocations that
+ * follow can be had, since jansson fares badly when one of them cannot. */
+static bool has_room(size_t padding) {
+  json_malloc_t allocate;
+  json_free_t release;
+  json_get_alloc_funcs(&allocate, &release);
+  void *block = allocate(6 * padding + 1024);
+  if (!block) return false;
+  release(block);
+  return true;
 }
 
 /* '["xxxx",' */
@@ -74,10 +94,10 @@ static json_t *take_second(json_t *both, size_t padding, json_error_t *problem) 
 }
 
 json_t *cdam_json_parse(const char *text, size_t length, json_error_t *problem) {
-  size_t padding = longest_token(text, length);
+  size_t padding = padding_for(longest_token(text, length));
   cdam_buffer head = {0};
   memset(problem, 0, sizeof *problem);
-  if (!make_head(&head, padding)) {
+  if (!has_room(padding) || !make_head(&head, padding)) {
     cdam_buffer_clear(&head);
     return NULL;
   }

@@ -9,9 +9,9 @@
  * json_loadb with JSON_REJECT_DUPLICATES, a new reference. NULL with *problem filled in when the
  * text is no object or array; problem->text is "" when memory was lacking.
  *
- * jansson reads each token into one buffer that grows, and when it cannot grow, bytes are left
- * out in silence. So a string as long as the longest token is read before the text: when that
- * has come out whole, the buffer is large enough for the rest.
+ * jansson gathers each token in one buffer that grows, and when it cannot grow, bytes are left
+ * out in silence. So a token longer than any in the text is read first: when that has come out
+ * whole, the buffer is large enough for the rest.
  */
 json_t *cdam_json_parse(const char *text, size_t length, json_error_t *problem);
 

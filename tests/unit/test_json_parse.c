@@ -126,8 +126,10 @@ static void test_positions(void **state) {
 /* ---- out of memory ---- */
 
 static size_t until_failure;
+static size_t largest; /* larger blocks are not to be had; 0: all are */
 
 static void *failing_malloc(size_t size) {
+  if (largest && size > largest) return NULL;
   return until_failure && --until_failure == 0 ? NULL : malloc(size);
 }
 
@@ -164,11 +166,46 @@ static void test_every_allocation_fails_once(void **state) {
     fail_each(texts[i]);
 }
 
+static void test_large_blocks_are_not_to_be_had(void **state) {
+  (void)state;
+  static const char text[] = "{\"a string of more than sixteen bytes\":\"which cannot be held\"}";
+  json_set_alloc_funcs(failing_malloc, free);
+  for (largest = 8; largest < 2000; largest += 8) {
+    json_error_t problem;
+    json_t *json = cdam_json_parse(text, strlen(text), &problem);
+    if (json)
+      assert_string_equal(json_string_value(json_object_iter_value(json_object_iter(json))),
+                          "which cannot be held");
+    else
+      assert_string_equal(problem.text, "");
+    json_decref(json);
+  }
+  largest = 0;
+  json_set_alloc_funcs(malloc, free);
+}
+
+/* Whatever the length of the longest token. */
+static void test_every_length_with_a_failure(void **state) {
+  (void)state;
+  char text[160];
+  for (size_t length = 1; length < 140; length++) {
+    memset(text, 'y', sizeof text);
+    memcpy(text, "[\"", 2);
+    memcpy(text + 2 + length, "\"]", 3);
+    fail_each(text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_is_read),    cmocka_unit_test(test_long_tokens),
-      cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_a_nul),
-      cmocka_unit_test(test_positions),       cmocka_unit_test(test_every_allocation_fails_once),
+      cmocka_unit_test(test_what_is_read),
+      cmocka_unit_test(test_long_tokens),
+      cmocka_unit_test(test_what_is_refused),
+      cmocka_unit_test(test_a_nul),
+      cmocka_unit_test(test_positions),
+      cmocka_unit_test(test_every_allocation_fails_once),
+      cmocka_unit_test(test_every_length_with_a_failure),
+      cmocka_unit_test(test_large_blocks_are_not_to_be_had),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
