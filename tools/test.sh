@@ -17,6 +17,8 @@ done
 if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
   need_tools "${LANGUAGE_TOOLS[@]}"
   need_packages python3-venv ca-certificates
+  timeout 300 python3 tests/interop/agents_sdk/run.py \
+    --build build-asan/tests/interop/agents_sdk/work >&2 || say "its tests will say so"
   say "building the programs of other languages"
   COFFERDAM_CLI=$COFFERDAM_ROOT/build-asan/runtime/cli/cofferdam \
     npm_config_fetch_timeout=60000 timeout 600 \

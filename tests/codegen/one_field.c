@@ -146,6 +146,19 @@ static void test_demanded(void) {
   cdam_options_free(looser);
 }
 
+/* A format that has no place for it refuses it. */
+static void test_not_exported(void) {
+  cdam_error err = {0};
+  cdam_state *state = NULL;
+  char *json = NULL;
+  cdam_agents_report *report = NULL;
+  EXPECT(parse_json("\"FEATURE_CPU_SHARES\"", &state, &err) == CDAM_OK);
+  EXPECT(cdam_state_to_agents_json(state, NULL, 0, &json, &report, &err) == CDAM_ERR_UNSUPPORTED);
+  EXPECT(strstr(err.message, "FEATURE_CPU_SHARES") != NULL);
+  EXPECT(!json && !report);
+  cdam_state_free(state);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   test_validated();
@@ -154,5 +167,6 @@ int main(int argc, char **argv) {
   test_listed();
   test_compared();
   test_demanded();
+  test_not_exported();
   return failures ? 1 : 0;
 }

@@ -11,10 +11,9 @@
 
 #include <cmocka.h>
 
-#include "model_engine.h"
+#include "sdk_container.h"
 
-#define SESSION "7d352bde-f197-4d85-8fd3-c63caa5cc700"
-#define ADOPTED "cofferdam-adopted-" SESSION
+#define ADOPTED "cofferdam-adopted-" SDK_SESSION
 
 typedef struct fixture {
   model_engine *model;
@@ -23,44 +22,18 @@ typedef struct fixture {
 
 static model_lie more_lies;
 
-/* As Docker shows a container of the SDK; the model knows only what the library sends. */
-static void as_the_sdk_makes_it(json_t *inspect, int looks) {
-  json_t *config = json_object_get(inspect, "Config");
-  json_t *host = json_object_get(inspect, "HostConfig");
-  char name[100];
-  snprintf(name, sizeof name, "/%s", json_string_value(json_object_get(inspect, "Name")));
-  json_object_set_new(inspect, "Name", json_string(name));
-  json_object_set_new(inspect, "Mounts", json_array());
-  json_object_set_new(config, "Image", json_string("busybox:1"));
-  json_object_set_new(config, "Entrypoint", json_pack("[s]", "tail"));
-  json_object_set_new(config, "Cmd", json_pack("[ss]", "-f", "/dev/null"));
-  json_object_update_new(host, json_pack("{s:b, s:n, s:n, s:n, s:s, s:s, s:s, s:s, s:n, s:n, s:b}",
-                                         "Privileged", 0, "CapAdd", "Binds", "Devices", "PidMode",
-                                         "", "IpcMode", "private", "UsernsMode", "", "UTSMode", "",
-                                         "SecurityOpt", "VolumesFrom", "PublishAllPorts", 0));
+static void lie(json_t *inspect, int looks) {
+  as_the_sdk_makes_it(inspect);
   if (more_lies) more_lies(inspect, looks);
 }
 
 static int setup(void **state) {
   fixture *this = calloc(1, sizeof *this);
   this->model = model_start();
-  json_t *body =
-      json_pack("{s:s, s:{s:s}}", "Image", "busybox:1", "HostConfig", "NetworkMode", "none");
-  model_put_container(this->model, model_id('c'), "gifted_name", body);
-  this->model->lie = as_the_sdk_makes_it;
+  this->model->lie = lie;
   more_lies = NULL;
-  char text[512];
-  int length =
-      snprintf(text, sizeof text,
-               "{\"type\":\"docker\",\"session_id\":\"" SESSION "\",\"image\":\"busybox:1\","
-               "\"container_id\":\"%s\",\"network_mode\":\"none\",\"manifest\":{},"
-               "\"snapshot\":{\"type\":\"noop\",\"id\":\"x\"}}",
-               model_id('c'));
-  cdam_agents_report *report;
-  cdam_error err;
-  if (cdam_state_from_agents_json(text, (size_t)length, &this->state, &report, &err))
-    fail_msg("%s", err.message);
-  cdam_agents_report_free(report);
+  this->state = put_sdk_container(this->model);
+  assert_non_null(this->state);
   *state = this;
   return 0;
 }
@@ -228,7 +201,7 @@ static void test_missing(void **state) {
   if (adopt(this, &session, &err)) fail_msg("%s", err.message);
   assert_true(cdam_session_was_recreated(session));
   assert_false(cdam_session_was_adopted(session));
-  assert_string_equal(this->model->name, "cofferdam-" SESSION);
+  assert_string_equal(this->model->name, "cofferdam-" SDK_SESSION);
   assert_int_equal(model_requests(this->model, "POST", "*/rename*"), 0);
   cdam_session_free(session);
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions of the OpenAI Agents SDK: run.py WORK [CASE…]
+"""Sessions of the OpenAI Agents SDK: run.py WORK [CASE…]; run.py --build WORK
 
 The library through the CLI that COFFERDAM_CLI names, the SDK's own package (pinned in
-requirements.txt, installed into WORK) and the engine that DOCKER_HOST names.
+requirements.txt, installed into WORK) and the engine that DOCKER_HOST names. --build only installs
+the package, where there is a network.
 """
 
 import os
@@ -46,5 +47,17 @@ def main(work, wanted):
     return tap.finish()
 
 
+def build(work):
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        package.Package(work).install()
+    except package.Missing as problem:
+        print(f"agents-sdk: it could not be installed: {problem}")
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "--build":
+        sys.exit(build(Path(sys.argv[2]).resolve()))
     sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
