@@ -11,6 +11,10 @@ ProtobufCMessage *cdam_message_copy(const ProtobufCMessage *message);
 /* Does the message, or one that it holds, have fields that the schema does not know? */
 bool cdam_message_has_unknown(const ProtobufCMessage *message);
 
+/* Puts CDAM_HIDDEN in the place of every value that may be a secret; *hidden is how many there
+ * were. CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_message_hide(ProtobufCMessage *message, size_t *hidden, cdam_error *err);
+
 /* Drops the seal that was read. Whoever changes a state calls this, or cdam_state_to_json would
  * show a seal that is no longer right. (Bytes are sealed anew in any case.) */
 void cdam_state_forget_seal(cdam_state *state);

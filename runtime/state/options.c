@@ -5,6 +5,7 @@
 #include "options/generated.h"
 #include "state/message.h"
 #include "state/protojson.h"
+#include "state/textproto.h"
 
 cdam_status cdam_options_new(cdam_options **out, cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_new: out is NULL");
@@ -38,19 +39,40 @@ cdam_status cdam_options_to_json(const cdam_options *options, char **json, cdam_
   return status ? status : cdam_ok(err);
 }
 
-cdam_status cdam_options_from_json(const char *json, size_t length, cdam_options **out,
-                                   cdam_error *err) {
-  if (out) *out = NULL;
-  if (!json || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_from_json: NULL");
-  ProtobufCMessage *message = NULL;
-  cdam_status status =
-      cdam_protojson_read(json, length, &cofferdam__v1__sandbox_options__descriptor, &message, err);
-  if (status) return status;
+cdam_status cdam_options_to_text(const cdam_options *options, char **text, cdam_error *err) {
+  if (text) *text = NULL;
+  if (!options || !text) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_to_text: NULL");
+  cdam_status status = cdam_textproto_write(&options->message.base, text, err);
+  return status ? status : cdam_ok(err);
+}
+
+/* Takes the message over. */
+static cdam_status finish_reading(ProtobufCMessage *message, cdam_options **out, cdam_error *err) {
   cdam_options *options = (cdam_options *)message;
-  status = cdam_options_validate(options, err);
+  cdam_status status = cdam_options_validate(options, err);
   if (status)
     cdam_options_free(options);
   else
     *out = options;
   return status;
+}
+
+cdam_status cdam_options_from_json(const char *json, size_t length, cdam_options **out,
+                                   cdam_error *err) {
+  if (out) *out = NULL;
+  if (!json || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_from_json: NULL");
+  ProtobufCMessage *message = NULL;
+  cdam_status status = cdam_protojson_read(
+      json, length, &cofferdam__v1__sandbox_options__descriptor, NULL, &message, err);
+  return status ? status : finish_reading(message, out, err);
+}
+
+cdam_status cdam_options_from_text(const char *text, size_t length, cdam_options **out,
+                                   cdam_error *err) {
+  if (out) *out = NULL;
+  if (!text || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_from_text: NULL");
+  ProtobufCMessage *message = NULL;
+  cdam_status status = cdam_textproto_read(
+      text, length, &cofferdam__v1__sandbox_options__descriptor, NULL, &message, err);
+  return status ? status : finish_reading(message, out, err);
 }

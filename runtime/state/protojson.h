@@ -14,6 +14,7 @@
 #define COFFERDAM_STATE_PROTOJSON_H
 
 #include "options/generated.h"
+#include "state/values.h"
 
 /* JSON takes more room than protobuf: six bytes for some of one. */
 #define CDAM_JSON_MAX_BYTES (8 * CDAM_STATE_MAX_BYTES)
@@ -30,11 +31,12 @@ cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t 
  * and for a map with a key twice, CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_protojson_write(const ProtobufCMessage *message, char **json, cdam_error *err);
 
-/* Free *message with protobuf_c_message_free_unpacked. CDAM_ERR_MALFORMED for what is not JSON
+/* `ignoring` may be NULL. Free *message with protobuf_c_message_free_unpacked. CDAM_ERR_MALFORMED for what is not JSON
  * or has an unknown or repeated name, CDAM_ERR_INVALID for a value that its field does not take,
  * CDAM_ERR_UNSUPPORTED for a feature that the schema does not know. */
 cdam_status cdam_protojson_read(const char *json, size_t length,
                                 const ProtobufCMessageDescriptor *descriptor,
-                                ProtobufCMessage **message, cdam_error *err);
+                                const cdam_ignoring *ignoring, ProtobufCMessage **message,
+                                cdam_error *err);
 
 #endif

@@ -7,11 +7,7 @@
 #include "base/json_parse.h"
 #include "state/base64.h"
 #include "state/protojson.h"
-#include "state/schema.h"
-
-static cdam_status wrong(cdam_error *err, const cdam_path *path, const char *text) {
-  return cdam_fail_path(err, CDAM_ERR_INVALID, path, text);
-}
+#include "state/values.h"
 
 static cdam_status read_object(const json_t *json, const cdam_path *parent,
                                ProtobufCMessage *message, cdam_error *err);
@@ -48,30 +44,15 @@ static bool number_of_json(const json_t *json, uint64_t *number) {
   return (double)*number == real;
 }
 
-static cdam_status read_number(const json_t *json, const cdam_path *path, uint64_t most,
-                               uint64_t *number, cdam_error *err) {
-  bool ok = json_is_string(json) ? number_of_text(json, number) : number_of_json(json, number);
-  if (ok && *number <= most) return CDAM_OK;
-  char text[64];
-  snprintf(text, sizeof text, "is not a whole number from 0 to %llu", (unsigned long long)most);
-  return wrong(err, path, text);
-}
-
-/* "is none of A, B" */
-static cdam_status wrong_enum(const ProtobufCEnumDescriptor *descriptor, const cdam_path *path,
-                              cdam_error *err) {
-  char text[256];
-  size_t used = (size_t)snprintf(text, sizeof text, "is none of");
-  for (unsigned i = 0; i < descriptor->n_values && used < sizeof text; i++)
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s %s", i ? "," : "",
-                             descriptor->values[i].name);
-  /* A newer library may have written it, and counts on being refused. */
-  bool feature = descriptor == &cofferdam__v1__feature__descriptor;
-  return cdam_fail_path(err, feature ? CDAM_ERR_UNSUPPORTED : CDAM_ERR_INVALID, path, text);
+static cdam_status read_number(const json_t *json, const cdam_path *path, ProtobufCType type,
+                               void *member, cdam_error *err) {
+  uint64_t number = 0;
+  bool ok = json_is_string(json) ? number_of_text(json, &number) : number_of_json(json, &number);
+  return cdam_put_number(ok, number, type, path, member, err);
 }
 
 static cdam_status read_enum(const json_t *json, const cdam_path *path,
-                             const ProtobufCEnumDescriptor *descriptor, int *number,
+                             const ProtobufCEnumDescriptor *descriptor, void *member,
                              cdam_error *err) {
   const ProtobufCEnumValue *value = NULL;
   uint64_t wide;
@@ -79,14 +60,12 @@ static cdam_status read_enum(const json_t *json, const cdam_path *path,
     value = protobuf_c_enum_descriptor_get_value_by_name(descriptor, json_string_value(json));
   else if (number_of_json(json, &wide) && wide <= INT32_MAX)
     value = protobuf_c_enum_descriptor_get_value(descriptor, (int)wide);
-  if (!value) return wrong_enum(descriptor, path, err);
-  *number = value->value;
-  return CDAM_OK;
+  return cdam_put_enum(value, descriptor, path, member, err);
 }
 
 static cdam_status read_text(const json_t *json, const cdam_path *path, char **text,
                              cdam_error *err) {
-  if (!json_is_string(json)) return wrong(err, path, "is not a string");
+  if (!json_is_string(json)) return cdam_wrong_value(err, path, "is not a string");
   char *copy = strdup(json_string_value(json)); /* jansson has refused NULs and bad UTF-8 */
   if (!copy) return cdam_fail_memory(err);
   *text = copy;
@@ -95,38 +74,31 @@ static cdam_status read_text(const json_t *json, const cdam_path *path, char **t
 
 static cdam_status read_bytes(const json_t *json, const cdam_path *path, ProtobufCBinaryData *bytes,
                               cdam_error *err) {
-  if (!json_is_string(json)) return wrong(err, path, "is not a string");
+  if (!json_is_string(json)) return cdam_wrong_value(err, path, "is not a string");
   size_t length = json_string_length(json);
   bytes->data = malloc(CDAM_BASE64_BYTES_SIZE(length));
   if (!bytes->data) return cdam_fail_memory(err);
   if (cdam_base64_decode(json_string_value(json), length, bytes->data, &bytes->len)) return CDAM_OK;
-  return wrong(err, path, "is not base64");
+  return cdam_wrong_value(err, path, "is not base64");
 }
 
 static cdam_status read_message(const json_t *json, const cdam_path *path,
                                 const ProtobufCMessageDescriptor *descriptor,
                                 ProtobufCMessage **out, cdam_error *err) {
-  *out = malloc(descriptor->sizeof_message);
-  if (!*out) return cdam_fail_memory(err);
-  protobuf_c_message_init(descriptor, *out);
-  return read_object(json, path, *out, err);
+  cdam_status status = cdam_message_new(descriptor, out, err);
+  return status ? status : read_object(json, path, *out, err);
 }
 
 /* Whatever was allocated stands in the message, also on failure, and is freed with it. */
 static cdam_status read_value(const json_t *json, const cdam_path *path,
                               const ProtobufCFieldDescriptor *field, void *member,
                               cdam_error *err) {
-  uint64_t number;
-  cdam_status status;
   switch (field->type) {
   case PROTOBUF_C_TYPE_UINT32:
-    status = read_number(json, path, UINT32_MAX, &number, err);
-    if (!status) *(uint32_t *)member = (uint32_t)number;
-    return status;
   case PROTOBUF_C_TYPE_UINT64:
-    return read_number(json, path, UINT64_MAX, member, err);
+    return read_number(json, path, field->type, member, err);
   case PROTOBUF_C_TYPE_BOOL:
-    if (!json_is_boolean(json)) return wrong(err, path, "is neither true nor false");
+    if (!json_is_boolean(json)) return cdam_wrong_value(err, path, "is neither true nor false");
     *(protobuf_c_boolean *)member = json_is_true(json);
     return CDAM_OK;
   case PROTOBUF_C_TYPE_ENUM:
@@ -138,7 +110,7 @@ static cdam_status read_value(const json_t *json, const cdam_path *path,
   case PROTOBUF_C_TYPE_MESSAGE:
     return read_message(json, path, field->descriptor, member, err);
   default:
-    return wrong(err, path, "is of a type that is not in use");
+    return cdam_wrong_value(err, path, "is of a type that is not in use");
   }
 }
 
@@ -153,7 +125,7 @@ static char *make_elements(ProtobufCMessage *message, const ProtobufCFieldDescri
 
 static cdam_status read_array(const json_t *json, const cdam_path *path, ProtobufCMessage *message,
                               const ProtobufCFieldDescriptor *field, cdam_error *err) {
-  if (!json_is_array(json)) return wrong(err, path, "is not an array");
+  if (!json_is_array(json)) return cdam_wrong_value(err, path, "is not an array");
   char *elements = make_elements(message, field, json_array_size(json));
   if (!elements) return cdam_fail_memory(err);
   cdam_status status = CDAM_OK;
@@ -180,7 +152,7 @@ static cdam_status read_entry(const char *key, const json_t *json, const cdam_pa
 
 static cdam_status read_map(const json_t *json, const cdam_path *path, ProtobufCMessage *message,
                             const ProtobufCFieldDescriptor *field, cdam_error *err) {
-  if (!json_is_object(json)) return wrong(err, path, "is not an object");
+  if (!json_is_object(json)) return cdam_wrong_value(err, path, "is not an object");
   char *elements = make_elements(message, field, json_object_size(json));
   if (!elements) return cdam_fail_memory(err);
   ProtobufCMessage **entries = (ProtobufCMessage **)(void *)elements;
@@ -191,10 +163,8 @@ static cdam_status read_map(const json_t *json, const cdam_path *path, ProtobufC
     cdam_path entry = *path;
     entry.key = key;
     size_t *count = cdam_field_count(message, field);
-    entries[*count] = malloc(descriptor->sizeof_message);
-    if (!entries[*count]) return cdam_fail_memory(err);
-    protobuf_c_message_init(descriptor, entries[*count]);
-    cdam_status status = read_entry(key, value, &entry, entries[(*count)++], err);
+    cdam_status status = cdam_message_new(descriptor, &entries[*count], err);
+    if (!status) status = read_entry(key, value, &entry, entries[(*count)++], err);
     if (status) return status;
   }
   return CDAM_OK;
@@ -212,11 +182,40 @@ static unsigned find_field(const cdam_message_info *info, const char *name) {
   return i;
 }
 
+/* Takes the names out that the reader was asked to ignore. */
+static void drop_ignored(json_t *json, const cdam_path *parent,
+                         const ProtobufCMessageDescriptor *descriptor,
+                         const cdam_ignoring *ignoring) {
+  const cdam_message_info *info = cdam_message_info_of(descriptor);
+  const char *name;
+  json_t *value;
+  void *next;
+  json_object_foreach_safe(json, next, name, value) {
+    unsigned i = find_field(info, name);
+    cdam_path path = {parent, i < descriptor->n_fields ? descriptor->fields[i].name : name, NULL,
+                      -1};
+    if (i == descriptor->n_fields) {
+      if (!cdam_may_ignore(ignoring, descriptor, name, strlen(name))) continue;
+      cdam_tell_ignored(ignoring, &path);
+      json_object_del(json, name);
+      continue;
+    }
+    const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+    if (field->type != PROTOBUF_C_TYPE_MESSAGE || info->fields[i].is_map) continue;
+    drop_ignored(value, &path, field->descriptor, ignoring);
+    for (size_t at = 0; at < json_array_size(value); at++) {
+      path.index = (long)at;
+      drop_ignored(json_array_get(value, at), &path, field->descriptor, ignoring);
+    }
+  }
+}
+
 static cdam_status read_field(const json_t *json, const cdam_path *path, bool is_map,
                               ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
                               cdam_error *err) {
   if (json_is_null(json)) return CDAM_OK;
-  if (cdam_element_size(field->type) == 0) return wrong(err, path, "is of a type not in use");
+  if (cdam_element_size(field->type) == 0)
+    return cdam_wrong_value(err, path, "is of a type not in use");
   if (is_map) return read_map(json, path, message, field, err);
   if (field->label == PROTOBUF_C_LABEL_REPEATED) return read_array(json, path, message, field, err);
   return read_value(json, path, field, cdam_field_member(message, field), err);
@@ -224,7 +223,7 @@ static cdam_status read_field(const json_t *json, const cdam_path *path, bool is
 
 static cdam_status read_object(const json_t *json, const cdam_path *parent,
                                ProtobufCMessage *message, cdam_error *err) {
-  if (!json_is_object(json)) return wrong(err, parent, "is not an object");
+  if (!json_is_object(json)) return cdam_wrong_value(err, parent, "is not an object");
   const cdam_message_info *info = cdam_message_info_of(message->descriptor);
   cdam_seen seen = {{0}};
   const char *name;
@@ -324,10 +323,12 @@ cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t 
 
 cdam_status cdam_protojson_read(const char *json, size_t length,
                                 const ProtobufCMessageDescriptor *descriptor,
-                                ProtobufCMessage **message, cdam_error *err) {
+                                const cdam_ignoring *ignoring, ProtobufCMessage **message,
+                                cdam_error *err) {
   json_t *root;
   cdam_status status = cdam_json_load(json, length, CDAM_JSON_MAX_BYTES, &root, err);
   if (status) return status;
+  if (ignoring) drop_ignored(root, NULL, descriptor, ignoring);
   ProtobufCMessage *read = NULL;
   status = read_message(root, NULL, descriptor, &read, err);
   json_decref(root);

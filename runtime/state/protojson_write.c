@@ -11,7 +11,7 @@
 #include "state/base64.h"
 #include "state/pack.h"
 #include "state/protojson.h"
-#include "state/schema.h"
+#include "state/values.h"
 
 /* The functions below make a JSON value, or return NULL with the first failure in `status`. */
 typedef struct writer {
@@ -124,27 +124,6 @@ static json_t *write_array(writer *w, const cdam_path *path, const ProtobufCMess
   return array;
 }
 
-/* Is the field shown at all? */
-static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field) {
-  const void *member = cdam_field_member(message, field);
-  if (field->label == PROTOBUF_C_LABEL_REPEATED) return *cdam_field_count(message, field) != 0;
-  switch (field->type) {
-  case PROTOBUF_C_TYPE_STRING:
-    return *(const char *const *)member && **(const char *const *)member;
-  case PROTOBUF_C_TYPE_BYTES:
-    return ((const ProtobufCBinaryData *)member)->len != 0;
-  case PROTOBUF_C_TYPE_MESSAGE:
-    return *(ProtobufCMessage *const *)member != NULL;
-  case PROTOBUF_C_TYPE_UINT64:
-    return *(const uint64_t *)member != 0;
-  default: /* uint32, bool, enum: of one size */
-    return *(const uint32_t *)member != 0;
-  }
-}
-
-_Static_assert(sizeof(uint32_t) == sizeof(int) && sizeof(uint32_t) == sizeof(protobuf_c_boolean),
-               "is_present reads them alike");
-
 static json_t *write_field(writer *w, const cdam_path *path, bool is_map,
                            const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field) {
   if (is_map) return write_map(w, path, message, field);
@@ -157,7 +136,7 @@ static json_t *write_message(writer *w, const cdam_path *parent, const ProtobufC
   json_t *object = made(w, json_object());
   for (unsigned i = 0; i < message->descriptor->n_fields && object; i++) {
     const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
-    if (!is_present(message, field)) continue;
+    if (!cdam_field_is_present(message, field)) continue;
     cdam_path path = {parent, field->name, NULL, -1};
     json_t *value = write_field(w, &path, info->fields[i].is_map, message, field);
     object = put(w, object, info->fields[i].json_name, value);

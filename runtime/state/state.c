@@ -7,8 +7,8 @@
 #include "state/file.h"
 #include "state/message.h"
 #include "state/pack.h"
-#include "state/protojson.h"
 #include "state/seal.h"
+#include "state/state.h"
 #include "state/wire.h"
 
 cdam_status cdam_state_copy(const cdam_state *state, cdam_state **out, cdam_error *err) {
@@ -70,10 +70,8 @@ cdam_status cdam_state_serialize(const cdam_state *state, const cdam_key *key,
   return cdam_ok(err);
 }
 
-/* Everything that can be said of the bytes before a message is made of them. The seal comes
- * before all that looks at content. */
-static cdam_status check_bytes(const unsigned char *bytes, size_t length, const cdam_key *key,
-                               cdam_error *err) {
+cdam_status cdam_state_check_bytes(const unsigned char *bytes, size_t length, const cdam_key *key,
+                                   cdam_error *err) {
   if (length == 0) return cdam_fail(err, CDAM_ERR_MALFORMED, "not a well-formed state: no bytes");
   if (length > CDAM_STATE_MAX_BYTES)
     return cdam_fail(err, CDAM_ERR_MALFORMED, "not a well-formed state: more than %d bytes",
@@ -91,7 +89,7 @@ cdam_status cdam_state_parse(const void *bytes, size_t length, const cdam_key *k
   if (out) *out = NULL;
   if (!out || (!bytes && length))
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_state_parse: NULL");
-  cdam_status status = check_bytes(bytes, length, key, err);
+  cdam_status status = cdam_state_check_bytes(bytes, length, key, err);
   if (status) return status;
   cdam_state *state = (cdam_state *)cofferdam__v1__session_state__unpack(NULL, length, bytes);
   if (!state) return cdam_fail_memory(err); /* protobuf-c accepts all that the walk does */
@@ -128,44 +126,5 @@ cdam_status cdam_state_load(const char *path, const cdam_key *key, cdam_state **
   if (status) return status;
   status = cdam_state_parse(bytes, length, key, out, err);
   free(bytes);
-  return status;
-}
-
-/* ---- ProtoJSON ---- */
-
-cdam_status cdam_state_to_json(const cdam_state *state, char **json, cdam_error *err) {
-  if (json) *json = NULL;
-  if (!state || !json) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_state_to_json: NULL");
-  cdam_status status = cdam_protojson_write(&state->message.base, json, err);
-  return status ? status : cdam_ok(err);
-}
-
-/* The seal that JSON holds must be the one that the canonical bytes would have, so those are
- * written with that seal and checked like any others. */
-static cdam_status check_json_seal(const cdam_state *state, const cdam_key *key, cdam_error *err) {
-  unsigned char *bytes;
-  size_t length;
-  cdam_status status = cdam_pack(&state->message.base, 0, 0, &bytes, &length, err);
-  if (status) return status;
-  if (length || key) status = check_bytes(bytes, length, key, err); /* {} is for validation */
-  free(bytes);
-  return status;
-}
-
-cdam_status cdam_state_from_json(const char *json, size_t length, const cdam_key *key,
-                                 cdam_state **out, cdam_error *err) {
-  if (out) *out = NULL;
-  if (!json || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_state_from_json: NULL");
-  ProtobufCMessage *message = NULL;
-  cdam_status status =
-      cdam_protojson_read(json, length, &cofferdam__v1__session_state__descriptor, &message, err);
-  if (status) return status;
-  cdam_state *state = (cdam_state *)message;
-  status = check_json_seal(state, key, err);
-  if (!status) status = cdam_state_validate(state, err);
-  if (status)
-    cdam_state_free(state);
-  else
-    *out = state;
   return status;
 }

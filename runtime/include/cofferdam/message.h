@@ -61,6 +61,18 @@ CDAM_API CDAM_CHECK cdam_status cdam_options_to_json(const cdam_options *options
 CDAM_API CDAM_CHECK cdam_status cdam_options_from_json(const char *json, size_t length,
                                                        cdam_options **out, cdam_error *err);
 
+/* protobuf's text format, as protobuf's own printers give it: one value on a line, names as in the
+ * .proto file, defaults left out, a final newline. It holds env values. Free *text with free().
+ * CDAM_ERR_ARGUMENT, CDAM_ERR_INVALID, CDAM_ERR_NO_MEMORY. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_options_to_text(const cdam_options *options, char **text,
+                                                     cdam_error *err);
+
+/* Reads text format and validates. Refuses what cdam_options_from_json refuses, and field numbers,
+ * extensions and Any. The error has line and column, and no piece of a value.
+ * CDAM_ERR_MALFORMED, CDAM_ERR_INVALID. Free with cdam_options_free. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_options_from_text(const char *text, size_t length,
+                                                       cdam_options **out, cdam_error *err);
+
 /* ---- keys ---- */
 
 /* A key of `length` bytes (16 to 1024; take 32 random ones) called `id`, a name of
@@ -141,6 +153,65 @@ CDAM_API CDAM_CHECK cdam_status cdam_state_to_json(const cdam_state *state, char
 CDAM_API CDAM_CHECK cdam_status cdam_state_from_json(const char *json, size_t length,
                                                      const cdam_key *key, cdam_state **out,
                                                      cdam_error *err);
+
+/* As cdam_options_to_text and cdam_options_from_text, with seals as cdam_state_to_json and
+ * cdam_state_from_json have them. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_state_to_text(const cdam_state *state, char **text,
+                                                   cdam_error *err);
+CDAM_API CDAM_CHECK cdam_status cdam_state_from_text(const char *text, size_t length,
+                                                     const cdam_key *key, cdam_state **out,
+                                                     cdam_error *err);
+
+/* The forms that people read. */
+typedef enum cdam_form { CDAM_FORM_JSON = 0, CDAM_FORM_TEXT = 1 } cdam_form;
+
+/* Hears of a name that was ignored, by its path: "engine.flavour". */
+typedef void (*cdam_ignored_callback)(void *user, const char *field);
+
+/*
+ * As cdam_state_from_json or cdam_state_from_text, for a document of a later revision: a name that
+ * the schema does not know is told to `ignored`, which must not be NULL, and left out. What it said
+ * is lost. Therefore refused as ever: an unknown name in the options, since what it stands for
+ * would be gone when the container is recreated; a known name in another spelling; unknown enum
+ * values, and so unknown features; and a seal that also covers what was left out. The state is
+ * only good when the call succeeds, whatever was told. Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_state_read_ignoring(cdam_form form, const char *text,
+                                                         size_t length, const cdam_key *key,
+                                                         cdam_ignored_callback ignored, void *user,
+                                                         cdam_state **out, cdam_error *err);
+
+/* What stands in the place of a value that is hidden. */
+#define CDAM_HIDDEN "(hidden)"
+
+/* For logs and screens: the state in that form, with CDAM_HIDDEN for every value that may be a
+ * secret (the values of env), and *hidden, which may be NULL, how many these were. It is no state
+ * any more: the seal, if any, is that of the real one. Free *text with free().
+ * CDAM_ERR_ARGUMENT, CDAM_ERR_INVALID, CDAM_ERR_NO_MEMORY. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_state_show(const cdam_state *state, cdam_form form,
+                                                char **text, size_t *hidden, cdam_error *err);
+
+/* One difference between two states. The texts are the call's own, and values are as in text
+ * format, enum values without their prefix; NULL stands for nothing there. */
+typedef struct cdam_difference {
+  const char *field;  /* "image_id", "options.env[PATH]" */
+  const char *before; /* in the first state */
+  const char *after;  /* in the second one */
+  bool isolates;      /* the option isolates: one of the two sandboxes reaches more */
+  bool loses;         /* it isolates, is in use in the first state, and no more in the second */
+  bool sensitive;     /* the values may be secrets: do not show them unless asked to */
+} cdam_difference;
+
+/* False ends the comparison. */
+typedef bool (*cdam_difference_callback)(void *user, const cdam_difference *difference);
+
+/* Calls `tell` for every difference, field by field in the schema's order, and keeps the number of
+ * calls in *count, which may be NULL. Digests of seals are not compared: they follow from the rest.
+ * Of fields that this library does not know only their number is told.
+ * CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_state_diff(const cdam_state *first, const cdam_state *second,
+                                                cdam_difference_callback tell, void *user,
+                                                size_t *count, cdam_error *err);
 
 /* Does the state, or its options, hold fields that this library does not know?
  * They are kept. A container that is gone cannot be recreated from options of
