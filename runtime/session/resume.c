@@ -2,6 +2,8 @@
 #include <cofferdam/agents_json.h>
 #include <cofferdam/session.h>
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "engine/client_private.h"
@@ -11,9 +13,17 @@
 #include "session/verify.h"
 #include "state/message.h"
 
-/* May a missing container be made again? */
-static cdam_status check_recreate(cdam_launch *launch, const cdam_error *missing, cdam_error *err) {
+/* May a missing container be made again? Only the engine's own word makes it missing: a 404 can
+ * come from anything that stands before the engine. Docker and Podman both say these words. */
+static cdam_status check_recreate(cdam_launch *launch, const cdam_reply *reply,
+                                  const cdam_error *missing, cdam_error *err) {
   const cdam_state *state = cdam_launch_state(launch);
+  if (!strcasestr(reply->body, "no such container")) {
+    cdam_fail(err, CDAM_ERR_ENGINE, "a 404 that does not say that the container is missing: %s",
+              missing->message);
+    if (err) err->http_status = reply->http;
+    return CDAM_ERR_ENGINE;
+  }
   if (launch->flags.reattach_only) {
     *err = *missing;
     return CDAM_ERR_NOT_FOUND;
@@ -50,7 +60,7 @@ static void looked(cdam_operation *op, const cdam_reply *reply) {
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
   if (status == CDAM_ERR_NOT_FOUND) {
     cdam_error missing = error;
-    status = check_recreate(launch, &missing, &error);
+    status = check_recreate(launch, reply, &missing, &error);
     if (status == CDAM_OK)
       recreate(launch);
     else

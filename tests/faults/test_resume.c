@@ -306,8 +306,11 @@ static void an_engine_error_is_not_missing(void **state) {
   this->model->fail_path = "GET /containers/*";
   const scripted_reply replies[] = {{500, .body = "{\"message\":\"no such container\"}"},
                                     {400, .body = "no such container"},
+                                    {404, .body = "<html>page not found</html>"},
+                                    {404, .body = "{\"message\":\"page not found\"}"},
+                                    {404, .body = ""},
                                     {301, .headers = "Location: /elsewhere\r\n"}};
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
     this->model->fail_reply = replies[i];
     assert_refused(this, CDAM_ERR_ENGINE, NULL);
   }
