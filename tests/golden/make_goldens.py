@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the golden states: NAME.binpb, and NAME.json as protobuf's own printer shows it.
+"""Makes the golden states: NAME.binpb, and as protobuf's own printers show it NAME.json and
+NAME.txtpb.
 
   make_goldens.py            make those that are missing; say which ones would differ
   make_goldens.py --check    write nothing; fail when one is missing or would differ
@@ -13,7 +14,7 @@ import argparse
 import json
 import sys
 
-from google.protobuf import json_format
+from google.protobuf import json_format, text_format
 
 import states
 
@@ -32,7 +33,13 @@ class Golden:
         self.released = states.released(revision.revision).exists()
         self.binary = states.HERE / "states" / f"{name}.binpb"
         self.json = self.binary.with_suffix(".json")
-        self.content = json_format.MessageToDict(revision.State.FromString(data))
+        self.text = self.binary.with_suffix(".txtpb")
+        state = revision.State.FromString(data)
+        self.content = json_format.MessageToDict(state)
+        self.text_content = text_format.MessageToString(state, as_utf8=False)
+
+    def paths(self):
+        return self.binary, self.json, self.text
 
     def exists(self):
         return self.binary.exists() and self.json.exists()
@@ -44,9 +51,15 @@ class Golden:
         found = list(differences(self.old_content(), self.content))
         if not self.binary.exists() or self.binary.read_bytes() != self.data:
             found.append("the bytes")
+        if self.text.exists() and self.text.read_text(encoding="utf-8") != self.text_content:
+            found.append("the text format")
         return found
 
+    def write_text(self):
+        self.text.write_text(self.text_content, encoding="utf-8")
+
     def write(self):
+        self.write_text()
         self.binary.write_bytes(self.data)
         text = json.dumps(self.content, indent=2, sort_keys=True, ensure_ascii=False)
         self.json.write_text(text + "\n", encoding="utf-8")
@@ -57,11 +70,16 @@ def treat(golden, arguments):
     if not golden.exists():
         if arguments.check:
             return "missing", False
-        if golden.released and (golden.binary.exists() or golden.json.exists()):
+        if golden.released and any(path.exists() for path in golden.paths()):
             return "half of it is missing, and its revision is released: restore it", False
         golden.write()
         return "made", True
     changes = golden.changes()
+    if not changes and not golden.text.exists():
+        if arguments.check:
+            return "its text format is missing", False
+        golden.write_text()
+        return "text format made", True
     if not changes:
         return "unchanged", True
     what = "; ".join(changes)

@@ -67,6 +67,26 @@ class MakeGoldens(unittest.TestCase):
             self.assertIn("r1-full: ", said)
             self.assertFalse(self.path("r1-full.json").exists())
 
+    def test_a_text_format_is_made_for_what_is_there(self):
+        was = self.path("r1-full.txtpb").read_bytes()
+        self.path("r1-full.txtpb").unlink()
+        code, said = self.run_with("--check")
+        self.assertEqual(code, 1)
+        self.assertIn("r1-full: its text format is missing", said)
+        self.assertFalse(self.path("r1-full.txtpb").exists())
+        code, said = self.run_with()
+        self.assertEqual(code, 0)
+        self.assertIn("r1-full: text format made", said)
+        self.assertEqual(self.path("r1-full.txtpb").read_bytes(), was)
+
+    def test_a_damaged_text_format_is_found(self):
+        path = self.path("r1-full.txtpb")
+        path.write_text(path.read_text("utf-8").replace("8080", "8081"), "utf-8")
+        for arguments in ([], ["--check"], ["--rebless"]):
+            code, said = self.run_with(*arguments)
+            self.assertEqual(code, 1)
+            self.assertIn("r1-full: REFUSED, its revision is released. Would change: the text", said)
+
     def test_damage_is_found(self):
         data = bytearray(self.path("r1-full.binpb").read_bytes())
         data[40] ^= 1
