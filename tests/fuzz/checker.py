@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Judges what the fuzz targets accept, by protobuf's own library and by rules written down again.
+
+  checker.py TARGET PROGRAM [ARGUMENT…]
+
+Runs the program with a pipe on which it tells what it accepts (fuzz_tell in fuzz.c), and ends as
+it does. On the first disagreement it writes the input to $FUZZ_ARTIFACTS (or the working
+directory) and ends at once with status 77, which ends the program, too.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "golden"))
+import states  # noqa: E402
+
+R2 = states.Revision(2)
+NONE = 1
+
+
+class Disagreement(Exception):
+    pass
+
+
+def expect(condition, text):
+    if not condition:
+        raise Disagreement(text)
+
+
+def parse(message, data):
+    try:
+        return message.FromString(data)
+    except DecodeError as error:
+        raise Disagreement(f"Python refuses what C accepts: {error}") from error
+
+
+def without_seal(state):
+    bare = R2.State()
+    bare.CopyFrom(state)
+    bare.ClearField("seal")
+    return bare
+
+
+def check_features(state):
+    expect(state.options.network_mode in (0, NONE), "a network mode that does not exist")
+    expect(list(state.required_features) == ([1] if state.options.network_mode == NONE else []),
+           "required_features and network_mode disagree")
+
+
+# ---- one function for each kind of record; the first piece after the kind is the input ----
+
+def walked(data, packed, shown):
+    """The walk passed it: a message, and the same one. With JSON: the library accepted it."""
+    theirs = parse(R2.State, data)
+    if not packed and not shown and theirs.ByteSize():
+        return  # C would not write it
+    bare = without_seal(theirs)
+    expect(R2.State.FromString(packed) == bare, "C reads other values")
+    expect(bare.SerializeToString(deterministic=True) == packed, "C writes other bytes")
+    if shown:
+        expect(json.loads(shown) == json_format.MessageToDict(theirs), "C shows other JSON")
+        check_features(theirs)
+
+
+def from_json(message, text, packed):
+    try:
+        theirs = json_format.Parse(text.decode("utf-8"), message())
+    except (json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+        raise Disagreement(f"Python refuses JSON that C accepts: {error}") from error
+    ours = message.FromString(packed)
+    if message is R2.State:
+        theirs = without_seal(theirs)
+        check_features(theirs)
+    expect(ours == theirs, "C reads other values")
+    expect(theirs.SerializeToString(deterministic=True) == packed, "C writes other bytes")
+
+
+def unique(pairs):
+    names = [name for name, _ in pairs]
+    expect(len(set(names)) == len(names), "a name is there twice")
+    return dict(pairs)
+
+
+def body(data, image, text):
+    """The whole body, made of the options by the rules of Docker's API."""
+    options = R2.Options.FromString(data)
+    host = {"Init": True}
+    made = {
+        "Image": image.decode("utf-8"), "Entrypoint": ["tail"], "Cmd": ["-f", "/dev/null"],
+        "HostConfig": host,
+        "Labels": {**options.labels, "io.cofferdam.session-id": states.SESSION_ID,
+                   "io.cofferdam.creation-id": "00000000-0000-4000-8000-000000000000"},
+    }
+    if options.env:
+        made["Env"] = sorted(f"{key}={value}" for key, value in options.env.items())
+    if options.exposed_ports:
+        keys = [f"{port}/tcp" for port in options.exposed_ports]
+        made["ExposedPorts"] = {key: {} for key in keys}
+        host["PortBindings"] = {key: [{"HostIp": "127.0.0.1", "HostPort": ""}] for key in keys}
+    if options.network_mode == NONE:
+        host["NetworkMode"] = "none"
+    theirs = json.loads(text, object_pairs_hook=unique)
+    if "Env" in theirs:
+        theirs["Env"].sort()
+    expect(theirs == made, "the body is another one")
+
+
+KINDS = {
+    b"walked": walked,
+    b"state": lambda text, packed: from_json(R2.State, text, packed),
+    b"options": lambda text, packed: from_json(R2.Options, text, packed),
+    b"body": body,
+}
+
+
+# ---- the pipe ----
+
+def pieces_of(pipe):
+    """Records, each a list of pieces, to the end of the pipe."""
+    def number():
+        got = pipe.read(4)
+        return struct.unpack("=I", got)[0] if len(got) == 4 else None
+
+    while (count := number()) is not None:
+        record = []
+        for _ in range(count):
+            length = number()
+            piece = pipe.read(length or 0)
+            if length is None or len(piece) != length:
+                return  # the program died while it wrote
+            record.append(piece)
+        yield record
+
+
+def keep(target, record):
+    directory = pathlib.Path(os.environ.get("FUZZ_ARTIFACTS", "."))
+    path = directory / f"disagreement-{target}-{hashlib.sha256(record[1]).hexdigest()[:16]}"
+    path.write_bytes(record[1])
+    return path
+
+
+def judge(target, pipe):
+    """How many records there were, or None after a disagreement."""
+    count = 0
+    for record in pieces_of(pipe):
+        count += 1
+        try:
+            KINDS[record[0]](*record[1:])
+        except Disagreement as problem:
+            print(f"checker: {problem}; the input is in {keep(target, record)}\n"
+                  f"checker: {record}", file=sys.stderr, flush=True)
+            return None
+    return count
+
+
+def main(target, *command):
+    reading, writing = os.pipe()
+    with subprocess.Popen(command, pass_fds=[writing],
+                          env={**os.environ, "FUZZ_CHECKER_FD": str(writing)}) as program:
+        os.close(writing)
+        with os.fdopen(reading, "rb", buffering=1 << 16) as pipe:
+            count = judge(target, pipe)
+        status = program.wait()
+    print(f"checker: {count} outcomes compared" if count is not None else "checker: disagreement",
+          file=sys.stderr)
+    if count is None:
+        return 77
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
