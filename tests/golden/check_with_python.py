@@ -5,8 +5,10 @@
   check_with_python.py ORACLE [--seed N] [--states N] [--mutations N]
 
 - Every golden: C reads it, Python reads C's bytes, both have equal values; C's ProtoJSON says what
-  Python's printer says; what C would write itself comes out as the same bytes.
-- Random states: C's bytes are Python's deterministic bytes, sealed and with a key.
+  Python's printer says, and C's text format is Python's to the byte; C reads both back; what C would
+  write itself comes out as the same bytes.
+- Random states: the same, sealed and with a key.
+- Mutated text format: what C accepts Python accepts as well, and reads in the same way.
 - Mutated states: what C accepts Python accepts as well, and reads in the same way. C may refuse
   more; it never reads NONE where Python reads anything else.
 """
@@ -19,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from google.protobuf import json_format
+from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError
 
 import states
@@ -33,7 +35,7 @@ class Oracle:
         self.command = [program, *arguments]
 
     def ask(self, inputs):
-        """For each input None, or the bytes and the JSON that C makes of it."""
+        """For each input None, or the bytes, the JSON and the text format that C makes of it."""
         with tempfile.TemporaryFile() as feed:
             for data in inputs:
                 feed.write(struct.pack("<I", len(data)) + data)
@@ -54,7 +56,7 @@ class Oracle:
 
         answers = []
         for _ in inputs:
-            answers.append(None if number() != OK else (piece(), json.loads(piece())))
+            answers.append(None if number() != OK else (piece(), json.loads(piece()), piece()))
         assert at == len(out), "the oracle says more than it was asked"
         return answers
 
@@ -66,6 +68,10 @@ def expect(condition, text):
 
 def content(data):
     return json_format.MessageToDict(R2.State.FromString(data))
+
+
+def text_of(state):
+    return text_format.MessageToString(state, as_utf8=False).encode()
 
 
 def without_seal(data):
@@ -83,8 +89,17 @@ def check_goldens(program, key_path):
         oracle = Oracle(program, key_path) if "hmac" in name else Oracle(program)
         answer = oracle.ask([data])[0]
         expect(answer, f"{name}: C refuses it")
-        written, printed = answer
+        written, printed, text = answer
         expect(printed == shown, f"{name}: C's JSON is not Python's")
+        expect(text == text_of(R2.State.FromString(data)), f"{name}: C's text is not Python's")
+        expect(text == (states.HERE / "states" / f"{name}.txtpb").read_bytes(), f"{name}.txtpb")
+        for form, document in (("--json", json.dumps(printed).encode()), ("--text", text)):
+            back = Oracle(program, form, *oracle.command[1:]).ask([document])[0]
+            # What is not known is not shown, and the seal tells that something is missing.
+            if "unknown" in name:
+                expect(back is None, f"{name}: C reads what has lost something, {form}")
+            else:
+                expect(back == answer, f"{name}: C reads it otherwise, {form}")
         expect(without_seal(written) == without_seal(data), f"{name}: Python reads other values")
         sealed = R2.State.FromString(data).HasField("seal")
         expect(written == data or not sealed, f"{name}: other bytes")
@@ -122,12 +137,20 @@ def check_random(program, key_path, rng, count):
             expect(answer, f"C refuses a good state: {data.hex()}")
             expect(answer[0] == data, f"C writes other bytes for {data.hex()}")
             expect(answer[1] == content(data), f"C's JSON differs for {data.hex()}")
+            expect(answer[2] == text_of(R2.State.FromString(data)),
+                   f"C's text differs for {data.hex()}")
     back = Oracle(program, "--json").ask([json.dumps(json_format.MessageToDict(state)).encode()
                                           for state in made])
     for state, answer in zip(made, back):
         expect(answer, f"C refuses good JSON: {state}")
         expect(answer[1] == json_format.MessageToDict(state), "C reads JSON otherwise")
-    print(f"{count} random states, with and without a key, and as JSON: equal")
+    for options in ({}, {"as_utf8": True}, {"as_one_line": True}, {"pointy_brackets": True},
+                    {"use_short_repeated_primitives": True}, {"use_index_order": True}):
+        texts = [text_format.MessageToString(state, **options).encode() for state in made]
+        for state, text, answer in zip(made, texts, Oracle(program, "--text").ask(texts)):
+            expect(answer, f"C refuses good text: {text!r}")
+            expect(answer[2] == text_of(state), f"C reads text otherwise: {text!r}")
+    print(f"{count} random states, with and without a key, as JSON and as text: equal")
 
 
 def varint(number):
@@ -210,6 +233,61 @@ def check_mutations(program, rng, count):
     print(f"{count} mutations: {accepted} accepted ({none} NONE), all read alike")
 
 
+# Pieces of text format that readers are known to take in different ways.
+WORDS = ["{", "}", "<", ">", "[", "]", ":", ",", ";", "-", "#", "\n", " ", "\"", "'", "\\", "\\0",
+         "\\x4", "\\401", "\\u00e9", "\\U0001F512", "\\?", "1", "0x1", "01", "1.0", "1f", "true", "t",
+         "True", "NETWORK_MODE_NONE", "NETWORK_MODE_UNSET", "network_mode: 0", "network_mode: 1",
+         "network_mode: [1]", "options", "image: ''", "exposed_ports: [1, 0x2, 03]", "labels {}",
+         "labels <key: 'a' value: \"b\" 'c'>", "env [{key: 'K'}, {value: 'V'}]", "key: 'a'", "[a.b]",
+         "required_features: 1", "required_features: []", "workspace_ready: True", "4", "\r", "\v"]
+
+
+def mutate_text(rng, text):
+    for _ in range(rng.choice((1, 1, 1, 2))):
+        how, at = rng.randrange(4), rng.randrange(len(text) + 1)
+        if how == 0:
+            text = text[:at] + rng.choice(WORDS) + text[at:]
+        elif how == 1:
+            text = text[:at] + text[at + rng.randrange(4):]
+        elif how == 2:
+            start = rng.randrange(len(text) + 1)
+            text = text[:at] + text[start:start + rng.randrange(60)] + text[at:]
+        else:
+            lines = text.split("\n")
+            lines.insert(rng.randrange(len(lines)), rng.choice(WORDS))
+            text = "\n".join(lines)
+    return text
+
+
+def parse_text(text):
+    try:
+        return text_format.Parse(text, R2.State())
+    except (text_format.ParseError, UnicodeDecodeError):
+        return None
+
+
+# Escapes that the format has and Python's parser does not know, or not in every release.
+def python_can_tell(text):
+    return not any(word in text for word in ("\\u", "\\U", "\\?"))
+
+
+def check_text_mutations(program, rng, count):
+    bases = [text_format.MessageToString(state, as_utf8=rng.randrange(2) == 1)
+             for state in (R2.minimal(network_mode=1), R2.full(network_mode=1), R2.full())]
+    texts = [mutate_text(rng, rng.choice(bases)) for _ in range(count)]
+    accepted = changed = 0
+    for text, answer in zip(texts, Oracle(program, "--text").ask([t.encode() for t in texts])):
+        if not answer or not python_can_tell(text):
+            continue
+        theirs = parse_text(text)
+        accepted += 1
+        expect(theirs is not None, f"C accepts what Python refuses: {text!r}")
+        expect(answer[2] == text_of(theirs), f"read otherwise: {text!r}")
+        changed += answer[2].decode() not in bases
+    expect(accepted > count // 100 and changed, "hardly anything was accepted: the check is idle")
+    print(f"{count} mutations of text: {accepted} accepted, all read alike")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("oracle")
@@ -222,6 +300,7 @@ def main():
     check_goldens(arguments.oracle, key_path)
     check_random(arguments.oracle, key_path, rng, arguments.states)
     check_mutations(arguments.oracle, rng, arguments.mutations)
+    check_text_mutations(arguments.oracle, rng, arguments.mutations // 4)
     return 0
 
 

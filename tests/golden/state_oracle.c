@@ -6,9 +6,10 @@
  *   in:  length, bytes                       out: status; when it is CDAM_OK also
  *                                                 length, the bytes serialized again,
  *                                                 length, ProtoJSON
+ *                                                 length, text format
  *
- * With an argument, the file of that name is the key, called "test-key". "--json" as the first
- * argument: the input is ProtoJSON.
+ * With an argument, the file of that name is the key, called "test-key". "--json" or "--text" as
+ * the first argument: the input is ProtoJSON or text format.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -45,19 +46,25 @@ static unsigned char *get(size_t *length) {
   return bytes;
 }
 
+static void put_piece(const void *bytes, size_t length) {
+  put_number((uint32_t)length);
+  put(bytes, length);
+}
+
 static void answer(const cdam_state *state, const cdam_key *key) {
   unsigned char *bytes;
   size_t length;
-  char *json;
+  char *json, *text;
   cdam_error err;
   if (cdam_state_serialize(state, key, &bytes, &length, &err)) die(err.message);
   if (cdam_state_to_json(state, &json, &err)) die(err.message);
-  put_number((uint32_t)length);
-  put(bytes, length);
-  put_number((uint32_t)strlen(json));
-  put(json, strlen(json));
+  if (cdam_state_to_text(state, &text, &err)) die(err.message);
+  put_piece(bytes, length);
+  put_piece(json, strlen(json));
+  put_piece(text, strlen(text));
   free(bytes);
   free(json);
+  free(text);
 }
 
 static cdam_key *read_key(const char *path) {
@@ -72,15 +79,24 @@ static cdam_key *read_key(const char *path) {
   return key;
 }
 
+static cdam_status read_state(const char *form, const unsigned char *bytes, size_t length,
+                              const cdam_key *key, cdam_state **state) {
+  if (strcmp(form, "--json") == 0)
+    return cdam_state_from_json((const char *)bytes, length, key, state, NULL);
+  if (strcmp(form, "--text") == 0)
+    return cdam_state_from_text((const char *)bytes, length, key, state, NULL);
+  return cdam_state_parse(bytes, length, key, state, NULL);
+}
+
 int main(int argc, char **argv) {
-  bool is_json = argc > 1 && strcmp(argv[1], "--json") == 0;
-  cdam_key *key = argc > 1 + is_json ? read_key(argv[1 + is_json]) : NULL;
+  const char *form = argc > 1 && argv[1][0] == '-' ? argv[1] : "";
+  int key_at = *form ? 2 : 1;
+  cdam_key *key = argc > key_at ? read_key(argv[key_at]) : NULL;
   unsigned char *bytes;
   size_t length;
   while ((bytes = get(&length))) {
     cdam_state *state;
-    cdam_status status = is_json ? cdam_state_from_json((char *)bytes, length, key, &state, NULL)
-                                 : cdam_state_parse(bytes, length, key, &state, NULL);
+    cdam_status status = read_state(form, bytes, length, key, &state);
     put_number(status);
     if (!status) answer(state, key);
     cdam_state_free(state);
