@@ -20,6 +20,33 @@ from vocabulary import PACKAGE, FieldAnnotation, Reader, Rules, ValueAnnotation
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+# Every finding ends with the name of its rule in brackets.
+RULES = {
+    "type-gone": "A message or enum that was released stays.",
+    "number-changed": "A field or value keeps its number.",
+    "number-reused": "A number belongs to one name for ever.",
+    "gone-unreserved": "What goes leaves its number and its name reserved.",
+    "type-changed": "A field keeps its type.",
+    "cardinality-changed": "A single field stays single, a repeated one repeated.",
+    "json-name-changed": "A field keeps its JSON name.",
+    "packing-changed": "A repeated field keeps its packing.",
+    "sent-elsewhere": "An option keeps its place in the create body.",
+    "comparison-gone": "An option keeps every comparison; more may come.",
+    "annotation-changed": "isolates, feature, singular and since_revision stay.",
+    "shown-again": "What is hidden from people stays hidden.",
+    "flag-changed": "An option keeps its flag.",
+    "docker-word-changed": "An enum value keeps Docker's word.",
+    "rules-tightened": "What an old state may hold stays allowed.",
+    "since-revision": "What is new says so: one above the newest frozen revision.",
+    "frozen-files": "Frozen files stay as they are, listed and complete.",
+    "history": "Each revision has a paragraph in HISTORY.md.",
+}
+
+
+def told(problems: Problems, rule: str, where: str, reason: str) -> None:
+    assert rule in RULES, rule
+    problems.add(where, f"{reason} [{rule}]")
+
 
 class Revision:
     """One state of the schema: its messages and enums by name, with places and annotations."""
@@ -68,8 +95,8 @@ class Comparison:
     def __init__(self, problems: Problems, old: Revision, new: Revision):
         self.problems, self.old, self.new = problems, old, new
 
-    def add(self, name: str, reason: str) -> None:
-        self.problems.add(self.new.places[name], f"{reason} (against {self.old.name})")
+    def add(self, name: str, rule: str, reason: str) -> None:
+        told(self.problems, rule, self.new.places[name], f"{reason} (against {self.old.name})")
 
     def run(self) -> None:
         for kind, old, new, compare in (
@@ -78,7 +105,9 @@ class Comparison:
         ):
             for name in old:
                 if name not in new:
-                    self.problems.add(
+                    told(
+                        self.problems,
+                        "type-gone",
                         self._anywhere(),
                         f"the {kind} {name} is gone; a released "
                         f"{kind} stays (against {self.old.name})",
@@ -96,11 +125,13 @@ class Comparison:
         if renumbered is not None:
             self.add(
                 f"{owner}.{old.name}",
+                "number-changed",
                 f"{old.name}: its number was {old.number} and is now " f"{renumbered.number}",
             )
         elif not reserved:
             self.add(
                 owner,
+                "gone-unreserved",
                 f"{owner}.{old.name} is gone; reserve its number {old.number} and its "
                 f'name "{old.name}"',
             )
@@ -118,6 +149,7 @@ class Comparison:
             elif now.name != field.name:
                 self.add(
                     f"{new.name}.{now.name}",
+                    "number-reused",
                     f"{now.name}: the number {field.number} is "
                     f"{field.name}'s and must not be reused",
                 )
@@ -137,6 +169,7 @@ class Comparison:
             elif now.name != value.name:
                 self.add(
                     f"{new.name}.{now.name}",
+                    "number-reused",
                     f"{now.name}: the number {value.number} is "
                     f"{value.name}'s and must not be reused",
                 )
@@ -148,38 +181,44 @@ class Comparison:
     def _field(self, owner: str, old, new) -> None:
         name = f"{owner}.{new.name}"
         if self.old.type_of(owner, old) != self.new.type_of(owner, new):
-            self.add(name, f"{new.name}: its type has changed")
+            self.add(name, "type-changed", f"{new.name}: its type has changed")
         if old.label != new.label:
-            self.add(name, f"{new.name}: its cardinality has changed")
+            self.add(name, "cardinality-changed", f"{new.name}: its cardinality has changed")
         if old.json_name != new.json_name:
-            self.add(name, f"{new.name}: its JSON name has changed")
+            self.add(name, "json-name-changed", f"{new.name}: its JSON name has changed")
         if _packed(old) != _packed(new):
-            self.add(name, f"{new.name}: its packing has changed")
+            self.add(name, "packing-changed", f"{new.name}: its packing has changed")
         self._field_note(name, new.name, self.old.field_note(old), self.new.field_note(new))
 
     def _field_note(self, name, field, old: FieldAnnotation, new: FieldAnnotation) -> None:
         if old.create != new.create:
-            self.add(name, f"{field}: its place in the create body has changed")
+            self.add(
+                name, "sent-elsewhere", f"{field}: its place in the create body has changed"
+            )
         for look in old.inspect:
             if look not in new.inspect:
-                self.add(name, f"{field}: the comparison with {look.path} is gone or has changed")
+                self.add(
+                    name,
+                    "comparison-gone",
+                    f"{field}: the comparison with {look.path} is gone or has changed",
+                )
         for word in ("isolates", "feature", "singular", "since_revision"):
             if getattr(old, word) != getattr(new, word):
-                self.add(name, f"{field}: `{word}` has changed")
+                self.add(name, "annotation-changed", f"{field}: `{word}` has changed")
         if old.sensitive and not new.sensitive:
-            self.add(name, f"{field}: its values were hidden and would now be shown")
+            self.add(name, "shown-again", f"{field}: its values were hidden and would now be shown")
         if (old.flag.name if old.flag else "") != (new.flag.name if new.flag else ""):
-            self.add(name, f"{field}: its flag has changed")
+            self.add(name, "flag-changed", f"{field}: its flag has changed")
         for reason in tightened(old.rules or Rules(), new.rules or Rules()):
-            self.add(name, f"{field}: {reason}; old states would be refused")
+            self.add(name, "rules-tightened", f"{field}: {reason}; old states would be refused")
 
     def _value(self, owner: str, old, new) -> None:
         before, now = self.old.value_note(old), self.new.value_note(new)
         name = f"{owner}.{new.name}"
         if before.docker != now.docker:
-            self.add(name, f"{new.name}: its docker word has changed")
+            self.add(name, "docker-word-changed", f"{new.name}: its docker word has changed")
         if before.since_revision != now.since_revision:
-            self.add(name, f"{new.name}: `since_revision` has changed")
+            self.add(name, "annotation-changed", f"{new.name}: `since_revision` has changed")
 
 
 def _packed(field) -> bool:
@@ -229,21 +268,25 @@ def check_revisions(
 ) -> None:
     """What is new in a revision says so: since its number; in the current schema, since a later
     one than the newest frozen (`number`)."""
+
+    def add(place: str, reason: str) -> None:
+        told(problems, "since-revision", place, reason)
+
     for owner, items, note, old in _everything(new, before):
         for item in items:
             since = note(item).since_revision
             place = new.places[f"{owner.name}.{item.name}"]
             fresh = item.name not in old
             if current and fresh and since <= number:
-                problems.add(
+                add(
                     place,
                     f"{item.name} is new, so its since_revision must be above "
                     f"{number}, the newest frozen one",
                 )
             elif not current and since > number:
-                problems.add(place, f"{item.name} is of revision {since}, yet in r{number}")
+                add(place, f"{item.name} is of revision {since}, yet in r{number}")
             elif not current and fresh and since != number:
-                problems.add(place, f"{item.name} is new in r{number}, yet says since {since}")
+                add(place, f"{item.name} is new in r{number}, yet says since {since}")
 
 
 def _everything(new: Revision, before: Revision | None):
@@ -263,10 +306,10 @@ def frozen_files(problems: Problems, released: pathlib.Path) -> list[pathlib.Pat
         if match:
             found[int(match.group(1))] = path
         else:
-            problems.add(str(path), "a frozen revision is called rN.binpb")
+            told(problems, "frozen-files", str(path), "a frozen revision is called rN.binpb")
     for number in range(1, max(found, default=0) + 1):
         if number not in found:
-            problems.add(str(released), f"r{number}.binpb is missing")
+            told(problems, "frozen-files", str(released), f"r{number}.binpb is missing")
     return [found[number] for number in sorted(found)]
 
 
@@ -279,11 +322,11 @@ def check_sums(problems: Problems, released: pathlib.Path, files: list[pathlib.P
         listed[name] = digest
     for path in files:
         if path.name not in listed:
-            problems.add(str(sums), f"{path.name} is not listed")
+            told(problems, "frozen-files", str(sums), f"{path.name} is not listed")
         elif hashlib.sha256(path.read_bytes()).hexdigest() != listed[path.name]:
-            problems.add(str(path), "has changed since it was frozen")
+            told(problems, "frozen-files", str(path), "has changed since it was frozen")
     for name in sorted(set(listed) - {path.name for path in files}):
-        problems.add(str(sums), f"{name} is listed and missing")
+        told(problems, "frozen-files", str(sums), f"{name} is listed and missing")
 
 
 def check_history(problems: Problems, schema: pathlib.Path, count: int) -> None:
@@ -291,7 +334,7 @@ def check_history(problems: Problems, schema: pathlib.Path, count: int) -> None:
     text = history.read_text("utf-8") if history.is_file() else ""
     for number in range(1, count + 1):
         if not re.search(rf"^## r{number}\s*\n+[^#\s]", text, re.MULTILINE):
-            problems.add(str(history), f"the paragraph `## r{number}` is missing")
+            told(problems, "history", str(history), f"the paragraph `## r{number}` is missing")
 
 
 def check(schema: pathlib.Path, current=None) -> None:

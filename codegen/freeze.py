@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Freezes the schema as its next released revision: schema/released/rN.binpb and its sum.
 
-To be run once for each release that changes the schema, when `## rN` is in HISTORY.md.
+release.py (`./dev release-revision`) does that together with the goldens. Alone it is for schemas
+that have none.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import pathlib
 import sys
@@ -19,26 +21,67 @@ from problems import Problems, SchemaError
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def freeze(schema: pathlib.Path) -> pathlib.Path:
-    problems = Problems()
-    released = schema / "released"
-    frozen = compat.frozen_files(problems, released)
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    """What would be written. `files` is the descriptor set with its source positions."""
+
+    number: int
+    path: pathlib.Path
+    data: bytes
+    files: object
+
+
+def prepare(schema: pathlib.Path) -> Frozen:
+    """The newest revision that the schema speaks of."""
     files = compile_schema(schema)
     number = model.build(files).revision
-    if number != len(frozen) + 1:
-        problems.add(
-            str(schema), f"the newest since_revision is {number}; r{len(frozen)} is frozen"
-        )
-    compat.check_history(problems, schema, number)
-    problems.raise_if_any()
-    compat.check(schema, files)
-    for file in files.file:
+    bare = type(files)()
+    bare.CopyFrom(files)
+    for file in bare.file:
         file.ClearField("source_code_info")
-    path = released / f"r{number}.binpb"
-    path.write_bytes(files.SerializeToString(deterministic=True))
-    with open(released / "SHA256SUMS", "a", encoding="utf-8") as sums:
-        sums.write(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n")
-    return path
+    data = bare.SerializeToString(deterministic=True)
+    return Frozen(number, schema / f"released/r{number}.binpb", data, files)
+
+
+def check(problems: Problems, schema: pathlib.Path, frozen: Frozen) -> bool:
+    """Adds what keeps the revision from being frozen. Whether it is one that is not yet frozen."""
+    try:
+        newest = len(compat.frozen_files(problems, schema / "released"))
+        if frozen.number not in (newest, newest + 1):
+            problems.add(
+                str(schema), f"the newest since_revision is {frozen.number}; r{newest} is frozen"
+            )
+        compat.check_history(problems, schema, frozen.number)
+        compat.check(schema, frozen.files)
+    except SchemaError as error:
+        for line in error.problems:
+            where, _, reason = line.partition(": ")
+            problems.add(where, reason)
+    return frozen.number == newest + 1
+
+
+def listed(schema: pathlib.Path) -> str:
+    sums_file = schema / "released/SHA256SUMS"
+    return sums_file.read_text("utf-8") if sums_file.is_file() else ""
+
+
+def sums(schema: pathlib.Path, frozen: Frozen) -> bytes:
+    digest = hashlib.sha256(frozen.data).hexdigest()
+    return f"{listed(schema)}{digest}  {frozen.path.name}\n".encode("utf-8")
+
+
+def freeze(schema: pathlib.Path) -> pathlib.Path:
+    problems = Problems()
+    frozen = prepare(schema)
+    if not check(problems, schema, frozen):
+        problems.add(
+            str(schema),
+            f"the newest since_revision is {frozen.number}; r{frozen.number} is frozen",
+        )
+    problems.raise_if_any()
+    frozen.path.write_bytes(frozen.data)
+    (schema / "released/SHA256SUMS").write_bytes(sums(schema, frozen))
+    return frozen.path
 
 
 def main() -> int:

@@ -8,7 +8,10 @@ from vocabulary import Rules, StringRules
 
 # The first release of the library with a schema revision. Later ones name the revision alone until
 # they are released.
-RELEASES = {1: "0.1", 2: "0.1"}
+RELEASES = {
+    1: "0.1",
+    2: "0.1",
+}
 
 FORMATS = {
     "UUID": "a UUID in lower case",

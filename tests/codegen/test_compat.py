@@ -4,11 +4,19 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unittest
 
 from support import CODEGEN, ROOT, SCHEMA, Scratch, python, run
 
+from compat import RULES
+
 O, S = "options.proto", "state.proto"
+
+# The newest frozen revision, and those that would follow.
+NEWEST = len(list((ROOT / "schema/released").glob("r*.binpb")))
+NEXT, AFTER = NEWEST + 1, NEWEST + 2
+LATER = f'  bool later = 900 [(field) = {{ since_revision: {NEXT} help: "x" }}];\n'
 
 READY = """  bool workspace_ready = 8 [(field) = {
     since_revision: 1
@@ -71,7 +79,7 @@ BROKEN = {
     "another_number_reserved": (
         S,
         READY,
-        '  reserved "workspace_ready";\n  reserved 9 to 20;\n',
+        '  reserved "workspace_ready";\n  reserved 909 to 920;\n',
         "workspace_ready is gone",
         "message SessionState {",
     ),
@@ -231,14 +239,14 @@ BROKEN = {
     "new_field_of_old_revision": (
         S,
         READY,
-        READY + '  bool later = 9 [(field) = { since_revision: 2 help: "x" }];@@\n',
-        "later is new, so its since_revision must be above 2",
+        READY + LATER.replace(f"revision: {NEXT}", f"revision: {NEWEST}").replace("\n", "@@\n"),
+        f"later is new, so its since_revision must be above {NEWEST}",
     ),
     "new_value_of_old_revision": (
         O,
         NONE,
         NONE + "  NETWORK_MODE_OTHER = 16 [(value) = { since_revision: 2 }];@@\n",
-        "NETWORK_MODE_OTHER is new, so its since_revision must be above 2",
+        f"NETWORK_MODE_OTHER is new, so its since_revision must be above {NEWEST}",
     ),
 }
 
@@ -266,7 +274,7 @@ FINE = {
     "new_field": (
         S,
         READY,
-        READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+        READY + LATER,
     ),
 }
 
@@ -294,6 +302,8 @@ class Compat(Scratch):
         found = [text for text in self.problems() if reason in text]
         self.assertTrue(found, f"{reason!r} was not found")
         self.assertTrue(found[0].startswith(f"cofferdam/v1/{file}:{line}: "), (found, line))
+        rule = re.search(r" \[([a-z-]+)\]$", found[0])
+        self.assertIn(rule and rule.group(1), RULES)
 
     def check_fine(self, file, old, new) -> None:
         self.edit(self.schema, file, old, new)
@@ -314,15 +324,14 @@ class Compat(Scratch):
     def test_a_number_that_was_given_up_is_not_reused_later(self) -> None:
         self.release(
             KEY_ID,
-            '  reserved 2;\n  reserved "key_id";\n'
-            '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+            '  reserved 2;\n  reserved "key_id";\n' + LATER,
         )
         self.assertEqual(self.problems(), [])
         self.edit(
             self.schema,
             S,
             '  reserved 2;\n  reserved "key_id";\n',
-            '  bool other = 2 [(field) = { since_revision: 4 help: "x" }];\n',
+            f'  bool other = 2 [(field) = {{ since_revision: {AFTER} help: "x" }}];\n',
         )
         self.expect("other: the number 2 is key_id's and must not be reused (against r1)")
 
@@ -332,45 +341,46 @@ class Compat(Scratch):
             self.schema,
             O,
             NONE,
-            NONE + "  NETWORK_MODE_OTHER = 2 [(value) = { " 'since_revision: 3 docker: "x" }];\n',
+            NONE
+            + f'  NETWORK_MODE_OTHER = 2 [(value) = {{ since_revision: {NEXT} docker: "x" }}];\n',
         )
         self.assertEqual(self.problems(), [])
 
     # ---- frozen files ----
 
     def release(self, old: str, new: str) -> None:
-        """Freezes r3 after an edit of state.proto."""
+        """Freezes the next revision after an edit of state.proto."""
         self.edit(self.schema, S, old, new)
         with open(self.schema / "HISTORY.md", "a", encoding="utf-8") as history:
-            history.write("\n## r3\n\nMore.\n")
+            history.write(f"\n## r{NEXT}\n\nMore.\n")
         done = python(CODEGEN / "freeze.py", "--schema", self.schema)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_freezing(self) -> None:
         self.release(
-            READY, READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n'
+            READY, READY + LATER
         )
-        self.assertTrue((self.schema / "released/r3.binpb").is_file())
+        self.assertTrue((self.schema / f"released/r{NEXT}.binpb").is_file())
         self.assertEqual(self.problems(), [])
-        self.edit(self.schema, S, "bool later = 9", "string later = 9")
-        self.expect("later: its type has changed (against r3)")
+        self.edit(self.schema, S, "bool later = 900", "string later = 900")
+        self.expect(f"later: its type has changed (against r{NEXT})")
 
     def test_nothing_new_cannot_be_frozen(self) -> None:
         done = python(CODEGEN / "freeze.py", "--schema", self.schema)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("the newest since_revision is 2; r2 is frozen", done.stderr)
+        self.assertIn(f"the newest since_revision is {NEWEST}; r{NEWEST} is frozen", done.stderr)
 
     def test_freezing_needs_a_history(self) -> None:
         self.edit(
             self.schema,
             S,
             READY,
-            READY + '  bool later = 9 [(field) = { since_revision: 3 help: "x" }];\n',
+            READY + LATER,
         )
         done = python(CODEGEN / "freeze.py", "--schema", self.schema)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("the paragraph `## r3` is missing", done.stderr)
-        self.assertFalse((self.schema / "released/r3.binpb").exists())
+        self.assertIn(f"the paragraph `## r{NEXT}` is missing", done.stderr)
+        self.assertFalse((self.schema / f"released/r{NEXT}.binpb").exists())
 
     def test_a_changed_frozen_file(self) -> None:
         path = self.schema / "released/r1.binpb"
@@ -420,23 +430,23 @@ class Compat(Scratch):
 
     def test_a_frozen_revision_keeps_what_the_one_before_it_had(self) -> None:
         self.edit(self.schema, S, "uint32 schema_revision = 1", "uint64 schema_revision = 1")
-        self.freeze_by_force(3)
-        self.expect("schema_revision: its type has changed (against r2)")
+        self.freeze_by_force(NEXT)
+        self.expect(f"schema_revision: its type has changed (against r{NEWEST})")
 
     def test_what_was_hidden_stays_hidden(self) -> None:
-        self.freeze_by_force(3)
+        self.freeze_by_force(NEXT)
         self.edit(self.schema, O, "    sensitive: true\n", "")
-        self.expect("env: its values were hidden and would now be shown (against r3)")
+        self.expect(f"env: its values were hidden and would now be shown (against r{NEXT})")
 
     def test_a_frozen_revision_says_since_when(self) -> None:
         self.edit(
             self.schema,
             S,
             READY,
-            READY + '  bool later = 9 [(field) = { since_revision: 4 help: "x" }];\n',
+            READY + LATER.replace(f"revision: {NEXT}", f"revision: {AFTER}"),
         )
-        self.freeze_by_force(3)
-        self.expect("later is of revision 4, yet in r3")
+        self.freeze_by_force(NEXT)
+        self.expect(f"later is of revision {AFTER}, yet in r{NEXT}")
 
 
 def _add(name, check, case) -> None:
