@@ -14,9 +14,7 @@ cdam_status cdam_ok(cdam_error *err) {
   return CDAM_OK;
 }
 
-/* What would act on a terminal or break a line instead of being shown: the control characters of
- * ASCII and Latin-1, line separators, and what turns the direction of text around. */
-static bool is_control(const unsigned char *at, size_t width) {
+bool cdam_is_control(const unsigned char *at, size_t width) {
   if (width == 1) return *at < 0x20 || *at == 0x7f;
   if (width == 2) return at[0] == 0xc2 && at[1] < 0xa0;
   if (width != 3 || at[0] != 0xe2) return false;
@@ -33,7 +31,7 @@ void cdam_printable(char *buffer, size_t size, const char *text, size_t length) 
     char escaped[5];
     const char *piece = (const char *)at;
     size_t piece_length = width;
-    if (width == 0 || is_control(at, width)) {
+    if (width == 0 || cdam_is_control(at, width)) {
       snprintf(escaped, sizeof escaped, "\\x%02x", *at);
       piece = escaped;
       piece_length = 4;

@@ -3,6 +3,7 @@
 #ifndef COFFERDAM_BASE_FAIL_H
 #define COFFERDAM_BASE_FAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cofferdam/error.h>
@@ -26,6 +27,10 @@ cdam_status cdam_fail_field(cdam_error *err, const char *field, const char *form
 /* CDAM_ERR_DRIFT: the message names the field, what was expected and what was found. */
 cdam_status cdam_fail_drift(cdam_error *err, const char *field, const char *expected,
                             const char *actual);
+
+/* Would the character act on a terminal or break a line instead of being shown? The control
+ * characters of ASCII and Latin-1, line separators, and what turns the direction of text around. */
+bool cdam_is_control(const unsigned char *at, size_t width);
 
 /* Copies `text` into a buffer, escaped and cut as a cdam_error's texts are. */
 void cdam_printable(char *buffer, size_t size, const char *text, size_t length);

@@ -21,7 +21,11 @@ static const own_flag own_flags[] = {
      "The file of the sandbox's state; - is standard input or output."},
     {CLI_FLAG_KEY_FILE, "key-file", "FILE",
      "Seal states with this key (HMAC-SHA-256), and read only those that are sealed with it."},
-    {CLI_FLAG_FORMAT, "format", "FORMAT", "What the other side speaks: agents-json."},
+    {CLI_FLAG_FORMAT, "format", "FORMAT", "agents-json, json or text."},
+    {CLI_FLAG_FORM, "format", "FORMAT", "json (which is the default) or text."},
+    {CLI_FLAG_SHOW_ENV, "show-env", NULL, "Show the values of environment variables, too."},
+    {CLI_FLAG_IGNORE_UNKNOWN, "ignore-unknown", NULL,
+     "Leave out names that this cofferdam does not know, and say which."},
     {CLI_FLAG_BASE, "base", "FILE",
      "A document of the same sandbox; what a state does not hold is kept from it."},
     {CLI_FLAG_OUT, "out", "FILE", "Write the result here; a file that is new or empty, or -."},
@@ -155,6 +159,7 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
   case CLI_FLAG_OUT:
     return set_text(args, slot, &args->out_file, text);
   case CLI_FLAG_FORMAT:
+  case CLI_FLAG_FORM:
     return set_text(args, slot, &args->format, text);
   case CLI_FLAG_BASE:
     return set_text(args, slot, &args->base_file, text);
@@ -168,6 +173,12 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return set_timeout(args, text);
   case CLI_FLAG_ENV:
     return add_env(args, text);
+  case CLI_FLAG_SHOW_ENV:
+    args->show_env = true;
+    return CLI_OK;
+  case CLI_FLAG_IGNORE_UNKNOWN:
+    args->ignore_unknown = true;
+    return CLI_OK;
   case CLI_FLAG_UNPAUSE:
     args->unpause = true;
     return CLI_OK;
@@ -282,6 +293,11 @@ static int check_operands(const cli_args *args) {
   case CLI_OPERANDS_NONE:
     if (args->operand_count == 0) return CLI_OK;
     return cli_usage(command, "'%s' is one argument too many", args->operands[0]);
+  case CLI_OPERANDS_FILES:
+    if (args->operand_count < 2 || !args->operands[0][0] || !args->operands[1][0])
+      return cli_usage(command, "%s needs two FILEs", command->name);
+    if (args->operand_count == 2) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[2]);
   case CLI_OPERANDS_FILE:
     if (args->operand_count == 0 || args->operands[0][0] == '\0')
       return cli_usage(command, "%s needs a FILE", command->name);

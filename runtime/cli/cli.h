@@ -16,6 +16,7 @@
 /* Of the process. For exec every other status is the command's own. */
 enum cli_exit {
   CLI_OK = 0,
+  CLI_DIFFERENT = 1,
   CLI_USAGE = 2,
   CLI_INVALID = 10,
   CLI_DRIFT = 11,
@@ -41,7 +42,10 @@ enum cli_flag_bit {
   CLI_FLAG_HELP = 1 << 12,
   CLI_FLAG_ADOPT = 1 << 13,
   CLI_FLAG_FORMAT = 1 << 14,
-  CLI_FLAG_BASE = 1 << 15
+  CLI_FLAG_BASE = 1 << 15,
+  CLI_FLAG_FORM = 1 << 16,
+  CLI_FLAG_SHOW_ENV = 1 << 17,
+  CLI_FLAG_IGNORE_UNKNOWN = 1 << 18
 };
 
 /* The flags of every command that talks to an engine. */
@@ -50,6 +54,7 @@ enum cli_flag_bit {
 typedef enum cli_operands {
   CLI_OPERANDS_NONE,
   CLI_OPERANDS_FILE,   /* exactly one, before or after the flags */
+  CLI_OPERANDS_FILES,  /* exactly two */
   CLI_OPERANDS_COMMAND /* one or more; flags end at the first */
 } cli_operands;
 
@@ -83,6 +88,8 @@ struct cli_args {
   const char **env; /* ends in NULL; borrowed strings; or NULL */
   size_t env_count;
   int64_t timeout_ms;
+  bool show_env;
+  bool ignore_unknown;
   bool unpause;
   bool adopt;
   bool json;
@@ -100,6 +107,7 @@ extern const cli_command cli_resume;
 extern const cli_command cli_exec;
 extern const cli_command cli_state_show;
 extern const cli_command cli_state_check;
+extern const cli_command cli_state_diff;
 extern const cli_command cli_state_seal;
 extern const cli_command cli_state_verify;
 extern const cli_command cli_state_import;

@@ -9,9 +9,19 @@
 #include "report.h"
 
 static const cli_command *const commands[] = {
-    &cli_create,       &cli_resume,       &cli_exec,         &cli_list,
-    &cli_rm,           &cli_state_show,   &cli_state_check,  &cli_state_seal,
-    &cli_state_verify, &cli_state_import, &cli_state_export, NULL,
+    &cli_create,
+    &cli_resume,
+    &cli_exec,
+    &cli_list,
+    &cli_rm,
+    &cli_state_show,
+    &cli_state_diff,
+    &cli_state_check,
+    &cli_state_seal,
+    &cli_state_verify,
+    &cli_state_import,
+    &cli_state_export,
+    NULL,
 };
 
 /* What may stand before the command. */

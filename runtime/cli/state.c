@@ -8,52 +8,10 @@
 #include "statefile.h"
 #include "summary.h"
 
-/* Reads the operand with the key, and hands it to `use`. */
-static int with_state(const cli_args *args,
-                      int (*use)(const cli_args *args, const cdam_state *state)) {
-  cdam_key *key = NULL;
-  cdam_state *state = NULL;
-  int code = cli_key_open(args, &key);
-  if (code == CLI_OK) code = cli_state_read(args, args->operands[0], key, &state);
-  if (code == CLI_OK) code = use(args, state);
-  cdam_state_free(state);
-  cdam_key_free(key);
-  return code;
-}
-
-/* ---- show ---- */
-
-static int show(const cli_args *args, const cdam_state *state) {
-  char *json = NULL;
-  cdam_error err;
-  if (cdam_state_to_json(state, &json, &err) != CDAM_OK) return cli_fail(args, &err, NULL);
-  puts(json);
-  free(json);
-  return cli_finish_stdout(args);
-}
-
-static int run_show(cli_args *args) {
-  return with_state(args, show);
-}
-
-const cli_command cli_state_show = {
-    .name = "state show",
-    .usage = "FILE [--key-file FILE]",
-    .purpose = "Print a state as JSON, in one line (protobuf's JSON form).",
-    .notes = "A state that is damaged, wrongly sealed or against the rules is refused. The output "
-             "holds the values of environment variables.",
-    .examples = "  cofferdam state show s.pb | jq .options\n"
-                "  cofferdam state show - <s.pb\n",
-    .exits = cli_exits_local,
-    .flags = CLI_FLAG_KEY_FILE,
-    .operands = CLI_OPERANDS_FILE,
-    .run = run_show,
-};
-
 /* ---- check ---- */
 
 static int run_check(cli_args *args) {
-  return with_state(args, cli_put_summary);
+  return cli_with_state(args, cli_put_summary);
 }
 
 const cli_command cli_state_check = {
@@ -88,7 +46,7 @@ static int verify(const cli_args *args, const cdam_state *state) {
 }
 
 static int run_verify(cli_args *args) {
-  return with_state(args, verify);
+  return cli_with_state(args, verify);
 }
 
 const cli_command cli_state_verify = {

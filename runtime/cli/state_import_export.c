@@ -5,6 +5,7 @@
 
 #include "help.h"
 #include "report.h"
+#include "state_forms.h"
 #include "statefile.h"
 
 /* ---- formats ---- */
@@ -18,9 +19,12 @@ typedef struct cli_format {
                         cdam_agents_report **report, cdam_error *err);
 } cli_format;
 
+/* Those without functions are the forms of state_forms.h. */
 static const cli_format formats[] = {
     {"agents-json", CDAM_AGENTS_JSON_MAX_BYTES, cdam_state_from_agents_json,
      cdam_state_to_agents_json},
+    {"json", CLI_FORM_MAX_BYTES, NULL, NULL},
+    {"text", CLI_FORM_MAX_BYTES, NULL, NULL},
 };
 
 static int find_format(const cli_args *args, const cli_format **format) {
@@ -28,7 +32,8 @@ static int find_format(const cli_args *args, const cli_format **format) {
     *format = &formats[i];
     if (strcmp(formats[i].name, args->format) == 0) return CLI_OK;
   }
-  return cli_usage(args->command, "--format takes agents-json, not '%s'", args->format);
+  return cli_usage(args->command, "--format takes agents-json, json or text, not '%s'",
+                   args->format);
 }
 
 /* What did not come through as it was. */
@@ -45,21 +50,31 @@ static const char *out_of(const cli_args *args) {
 
 /* ---- import ---- */
 
-static int import_text(const cli_args *args, const cli_format *format, cdam_state **state) {
-  const char *path = args->operands[0];
-  char *text = NULL;
-  size_t length = 0;
-  int code = cli_text_read(args, path, format->max_bytes, &text, &length);
-  if (code != CLI_OK) return code;
+static int import_agents(const cli_args *args, const cli_format *format, const char *text,
+                         size_t length, cdam_state **state) {
   cdam_agents_report *report = NULL;
   cdam_error err;
-  cdam_status status = format->import(text, length, state, &report, &err);
-  free(text);
-  if (status != CDAM_OK) return cli_fail(args, &err, path);
+  if (format->import(text, length, state, &report, &err) != CDAM_OK)
+    return cli_fail(args, &err, args->operands[0]);
   show_report(report);
   if (cdam_state_needs_adoption(*state))
     cli_say("note: the container is not yet this state's; see 'cofferdam resume --adopt'");
   return CLI_OK;
+}
+
+static int import_text(const cli_args *args, const cli_format *format, const cdam_key *key,
+                       cdam_state **state) {
+  char *text = NULL;
+  size_t length = 0;
+  cdam_form form;
+  int code = cli_text_read(args, args->operands[0], format->max_bytes, &text, &length);
+  if (code != CLI_OK) return code;
+  if (cli_form_of(format->name, &form))
+    code = cli_form_read(args, form, text, length, key, state);
+  else
+    code = import_agents(args, format, text, length, state);
+  free(text);
+  return code;
 }
 
 static int run_import(cli_args *args) {
@@ -67,8 +82,10 @@ static int run_import(cli_args *args) {
   cdam_key *key = NULL;
   cdam_state *state = NULL;
   int code = find_format(args, &format);
+  if (code == CLI_OK && args->ignore_unknown && format->import)
+    code = cli_usage(args->command, "--ignore-unknown goes with --format json or text");
   if (code == CLI_OK) code = cli_key_open(args, &key);
-  if (code == CLI_OK) code = import_text(args, format, &state);
+  if (code == CLI_OK) code = import_text(args, format, key, &state);
   cli_claim claim;
   if (code == CLI_OK) {
     code = cli_claim_new_file(args, out_of(args), &claim);
@@ -84,9 +101,12 @@ static int run_import(cli_args *args) {
 
 const cli_command cli_state_import = {
     .name = "state import",
-    .usage = "FILE --format FORMAT [--out FILE] [--key-file FILE]",
-    .purpose = "Make a state of a session of another tool.",
+    .usage = "FILE --format FORMAT [--ignore-unknown] [--out FILE] [--key-file FILE]",
+    .purpose = "Make a state of a session of another tool, or of JSON or text.",
     .notes =
+        "json and text are what 'cofferdam state export' writes. Names that this cofferdam does "
+        "not know are refused, unless --ignore-unknown is given; in the options they are refused "
+        "even so. A seal in the document must be right; that of the result is new.\n"
         "agents-json is what the Docker client of the OpenAI Agents SDK gives for a session. "
         "A network_mode of \"none\" stays one; any other is refused. What a state has no place "
         "for is named on stderr, a line each.\n"
@@ -95,7 +115,7 @@ const cli_command cli_state_import = {
     .examples = "  cofferdam state import session.json --format agents-json --out s.pb\n"
                 "  cofferdam resume --state s.pb --adopt --require-network none\n",
     .exits = cli_exits_local,
-    .flags = CLI_FLAG_FORMAT | CLI_FLAG_KEY_FILE | CLI_FLAG_OUT,
+    .flags = CLI_FLAG_FORMAT | CLI_FLAG_IGNORE_UNKNOWN | CLI_FLAG_KEY_FILE | CLI_FLAG_OUT,
     .operands = CLI_OPERANDS_FILE,
     .run = run_import,
 };
@@ -113,7 +133,17 @@ static int write_new(const cli_args *args, const char *text) {
   return code;
 }
 
-static int export_text(const cli_args *args, const cli_format *format, const cdam_state *state) {
+static int export_form(const cli_args *args, cdam_form form, const cdam_state *state) {
+  char *text = NULL;
+  int code = cli_form_write(args, state, form, &text);
+  if (code == CLI_OK) code = write_new(args, text);
+  free(text);
+  if (code == CLI_OK && cdam_state_has_unknown_fields(state))
+    cli_say("note: fields of a later revision were left out; the seal covers them");
+  return code;
+}
+
+static int export_agents(const cli_args *args, const cli_format *format, const cdam_state *state) {
   char *base = NULL, *text = NULL;
   size_t length = 0;
   int code = CLI_OK;
@@ -135,10 +165,15 @@ static int run_export(cli_args *args) {
   const cli_format *format;
   cdam_key *key = NULL;
   cdam_state *state = NULL;
+  cdam_form form;
   int code = find_format(args, &format);
+  if (code == CLI_OK && args->base_file && !format->export)
+    code = cli_usage(args->command, "--base goes with --format agents-json");
   if (code == CLI_OK) code = cli_key_open(args, &key);
   if (code == CLI_OK) code = cli_state_read(args, args->operands[0], key, &state);
-  if (code == CLI_OK) code = export_text(args, format, state);
+  if (code == CLI_OK)
+    code = cli_form_of(format->name, &form) ? export_form(args, form, state)
+                                            : export_agents(args, format, state);
   cdam_state_free(state);
   cdam_key_free(key);
   return code;
@@ -147,8 +182,9 @@ static int run_export(cli_args *args) {
 const cli_command cli_state_export = {
     .name = "state export",
     .usage = "FILE --format FORMAT [--base FILE] [--out FILE] [--key-file FILE]",
-    .purpose = "Make a session of another tool of a state.",
-    .notes = "agents-json is read by the Docker client of the OpenAI Agents SDK; it needs release "
+    .purpose = "Make a session of another tool, or JSON or text, of a state.",
+    .notes = "json and text are protobuf's JSON and text format, with all values.\n"
+             "agents-json is read by the Docker client of the OpenAI Agents SDK; it needs release "
              "0.21.1 or newer to know what \"none\" means, and 0.22.1 to compare labels. A state "
              "with isolation that the document cannot say is refused; whatever else it cannot say "
              "is named on stderr, a line each. The output holds the values of environment "

@@ -93,6 +93,18 @@ int cli_state_read(const cli_args *args, const char *path, const cdam_key *key,
   return code;
 }
 
+int cli_with_state(const cli_args *args,
+                   int (*use)(const cli_args *args, const cdam_state *state)) {
+  cdam_key *key = NULL;
+  cdam_state *state = NULL;
+  int code = cli_key_open(args, &key);
+  if (code == CLI_OK) code = cli_state_read(args, args->operands[0], key, &state);
+  if (code == CLI_OK) code = use(args, state);
+  cdam_state_free(state);
+  cdam_key_free(key);
+  return code;
+}
+
 /* ---- writing ---- */
 
 static int write_stdout(const cli_args *args, const cdam_state *state, const cdam_key *key) {

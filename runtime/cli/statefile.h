@@ -21,6 +21,9 @@ int cli_text_read(const cli_args *args, const char *path, size_t most, char **te
 
 int cli_state_read(const cli_args *args, const char *path, const cdam_key *key, cdam_state **state);
 
+/* Reads the operand with the key, and hands it to `use`. */
+int cli_with_state(const cli_args *args, int (*use)(const cli_args *args, const cdam_state *state));
+
 /* Writes through symbolic links. On failure the old file is as it was. */
 int cli_state_write(const cli_args *args, const char *path, const cdam_state *state,
                     const cdam_key *key);

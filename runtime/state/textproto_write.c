@@ -32,9 +32,8 @@ static char letter_of(unsigned char byte) {
 /* How many bytes from there on can stand as they are. */
 static size_t plain_width(const unsigned char *at, size_t length, bool utf8) {
   if (*at < 0x7f) return *at >= 0x20 && !letter_of(*at);
-  if (!utf8 || *at == 0x7f) return 0;
-  bool control = *at == 0xc2 && length > 1 && at[1] < 0xa0;
-  return control ? 0 : cdam_utf8_width(at, length);
+  size_t width = utf8 ? cdam_utf8_width(at, length) : 0;
+  return width && !cdam_is_control(at, width) ? width : 0;
 }
 
 bool cdam_textproto_quote(cdam_buffer *out, const void *bytes, size_t length, bool utf8) {
