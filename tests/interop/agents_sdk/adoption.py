@@ -147,7 +147,7 @@ def before_adoption(place):
         place.cli(DRIFT, *command, "--state", state, *tail)
     place.cli(INVALID, "state", "import", f"{state}.json", "--format", "agents-json", "--out",
               state)
-    place.cli(2, "state", "import", f"{state}.json", "--format", "json", "--out", "x.pb",
+    place.cli(2, "state", "import", f"{state}.json", "--format", "yaml", "--out", "x.pb",
               says="agents-json")
     unchanged(container, before)
     docker("rm", "-f", container)
