@@ -21,24 +21,29 @@ void cdam_launch_finish_failed(cdam_launch *launch) {
   cdam_operation_finish(&launch->op, launch->failure.code, &launch->failure);
 }
 
-static void rolled_back(cdam_operation *op, const cdam_reply *reply) {
-  cdam_launch *launch = cdam_launch_of(op);
+/* The caller hears of the first failure, and of what was not undone. */
+static void undone(cdam_launch *launch, const cdam_reply *reply, const char *what) {
   cdam_error error;
-  cdam_status status = cdam_answer_check(reply, "remove container", &error);
+  cdam_status status = cdam_answer_check(reply, "clean up", &error);
   if (status != CDAM_OK && status != CDAM_ERR_NOT_FOUND) {
-    /* The caller hears of the first failure, and that something was left behind. */
     cdam_error first = launch->failure;
     snprintf(launch->failure.message, sizeof launch->failure.message,
-             "%.300s (and container %.12s could not be removed: %.150s)", first.message,
-             cdam_launch_state(launch)->message.container_id, error.message);
+             "%.300s (and container %.12s could not be %s: %.150s)", first.message,
+             cdam_launch_state(launch)->message.container_id, what, error.message);
   }
   cdam_launch_finish_failed(launch);
 }
 
-/* Started by us, made by somebody else: put back as it was found. */
+static void rolled_back(cdam_operation *op, const cdam_reply *reply) {
+  undone(cdam_launch_of(op), reply, "removed");
+}
+
 static void stopped_again(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply;
-  cdam_launch_finish_failed(cdam_launch_of(op));
+  undone(cdam_launch_of(op), reply, "stopped again");
+}
+
+static void paused_again(cdam_operation *op, const cdam_reply *reply) {
+  undone(cdam_launch_of(op), reply, "paused again");
 }
 
 void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
@@ -47,8 +52,10 @@ void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
   const char *container = cdam_launch_state(launch)->message.container_id;
   if (launch->made)
     cdam_launch_send(launch, "DELETE", container, "?force=1&v=1", rolled_back);
-  else if (launch->started)
+  else if (launch->started) /* made by somebody else: put back as it was found */
     cdam_launch_send(launch, "POST", container, "/stop?t=0", stopped_again);
+  else if (launch->unpaused)
+    cdam_launch_send(launch, "POST", container, "/pause", paused_again);
   else
     cdam_launch_finish_failed(launch);
 }
@@ -106,10 +113,12 @@ static void unpaused(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   cdam_error error;
   cdam_status status = cdam_answer_check(reply, "unpause container", &error);
-  if (status == CDAM_OK)
-    cdam_launch_inspect(launch, running);
-  else
+  if (status != CDAM_OK) {
     cdam_launch_fail_with(launch, status, &error);
+    return;
+  }
+  launch->unpaused = true;
+  cdam_launch_inspect(launch, running);
 }
 
 void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect) {

@@ -30,6 +30,7 @@ struct cdam_launch {
   bool recreating;
   bool made;    /* this operation made the container, and removes it when it fails */
   bool started; /* this operation started a container that it did not make */
+  bool unpaused;
   int attempts; /* at creating, while another resume does the same */
   int lookups;  /* for a container whose creation was never answered */
   cdam_verified_step verified;

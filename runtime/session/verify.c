@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "session/create_request.h"
+#include "session/reach.h"
 
 cdam_container_status cdam_container_status_of(const json_t *inspect) {
   const char *word = cdam_json_string_at(inspect, "State.Status");
@@ -53,5 +54,6 @@ cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_err
     return cdam_fail(err, CDAM_ERR_NOT_OURS,
                      "container %.12s does not bear the label of session %s", id,
                      state->message.session_id);
-  return cdam_generated_compare(&state->message, inspect, err);
+  cdam_status status = cdam_generated_compare(&state->message, inspect, err);
+  return status == CDAM_OK ? cdam_check_reach(&state->message, inspect, err) : status;
 }

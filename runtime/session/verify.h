@@ -32,8 +32,8 @@ bool cdam_is_session_container(const json_t *inspect, const char *session_id);
  * a container that was looked up by its id. */
 bool cdam_is_owned(const json_t *inspect, const char *session_id);
 
-/* Checks an inspect answer against the state: the id, whose it is, the image, and every
- * option in use. CDAM_ERR_NOT_OURS, CDAM_ERR_DRIFT. */
+/* Checks an inspect answer against the state: the id, whose it is, the image, every option in use,
+ * and that it reaches no more than those ask for. CDAM_ERR_NOT_OURS, CDAM_ERR_DRIFT. */
 cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_error *err);
 
 /* The string value of a label, or NULL. (Label keys hold dots, so cdam_json_at is not for

@@ -66,6 +66,7 @@ static json_t *inspect_json(model_engine *model) {
   const char *mode = json_string_value(json_object_get(host_config, "NetworkMode"));
   json_t *host = json_deep_copy(host_config);
   json_object_set_new(host, "NetworkMode", json_string(mode ? mode : "default"));
+  json_object_set_new(host, "Privileged", json_false());
   json_t *networks =
       json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:i}}", mode ? mode : "bridge", "IPAddress",
                 mode ? "" : "172.17.0.2", "Gateway", mode ? "" : "172.17.0.1", "MacAddress",
@@ -170,6 +171,11 @@ static void answer_rename(void *user, const scripted_request *request, scripted_
   if (!fails) *reply = (scripted_reply){.status = 204};
 }
 
+static void answer_pause(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)user;
+  set_status(request, reply, "paused");
+}
+
 static void answer_remove(void *user, const scripted_request *request, scripted_reply *reply) {
   (void)user;
   model_engine *model = current;
@@ -207,6 +213,7 @@ static const scripted_rule rules[] = {
     {.method = "POST", .path = "/containers/*/stop*", .answer = answer_stop},
     {.method = "POST", .path = "/containers/*/unpause", .answer = answer_unpause},
     {.method = "POST", .path = "/containers/*/rename*", .answer = answer_rename},
+    {.method = "POST", .path = "/containers/*/pause", .answer = answer_pause},
     {.method = "DELETE", .path = "/containers/*", .answer = answer_remove},
     {.method = "GET", .path = "/containers/*/json", .answer = answer_inspect},
     {.method = "GET", .path = "/images/*/json", .answer = answer_image},

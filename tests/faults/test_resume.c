@@ -209,6 +209,87 @@ static void drift_of_a_stopped_container_does_not_start_it(void **state) {
   assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.NetworkMode");
 }
 
+/* What no create request of ours asks for; the labels are right all the while. */
+static void what_it_reaches_besides_is_drift(void **state) {
+  fixture *this = *state;
+  const struct {
+    const char *path, *json, *field;
+  } lies[] = {
+      {"HostConfig.Privileged", "true", NULL},
+      {"HostConfig.Privileged", NULL, NULL},
+      {"HostConfig.CapAdd", "[\"NET_ADMIN\"]", NULL},
+      {"HostConfig.Binds", "[\"/:/host\"]", NULL},
+      {"HostConfig.Binds", "[\"data:/data\", \"/run/docker.sock:/d\"]", NULL},
+      {"HostConfig.Binds", "{\"/\":{}}", NULL},
+      {"HostConfig.Devices", "[{\"PathOnHost\":\"/dev/sda\"}]", NULL},
+      {"HostConfig.DeviceRequests", "[{\"Driver\":\"x\"}]", NULL},
+      {"HostConfig.DeviceCgroupRules", "[\"a *:* rwm\"]", NULL},
+      {"HostConfig.VolumesFrom", "[\"other\"]", NULL},
+      {"HostConfig.Links", "[\"/db:/db\"]", NULL},
+      {"HostConfig.GroupAdd", "[\"docker\"]", NULL},
+      {"HostConfig.PidMode", "\"host\"", NULL},
+      {"HostConfig.IpcMode", "\"container:x\"", NULL},
+      {"HostConfig.UTSMode", "\"host\"", NULL},
+      {"HostConfig.UsernsMode", "\"host\"", NULL},
+      {"HostConfig.SecurityOpt", "[\"seccomp=unconfined\"]", NULL},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges\", \"label=disable\"]", NULL},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges:false\"]", NULL},
+      {"HostConfig.MaskedPaths", "[]", NULL},
+      {"HostConfig.PublishAllPorts", "true", NULL},
+      {"HostConfig.PortBindings", "{\"22/tcp\":[{\"HostIp\":\"\"}]}", NULL},
+      {"Mounts", "[{\"Type\":\"bind\", \"Source\":\"/\"}]", "Mounts"},
+      {"Mounts", "[{\"Type\":\"volume\", \"Name\":\"shared\"}]", "Mounts"},
+      {"Mounts", "[{}]", "Mounts"},
+      {"Mounts", "\"all\"", "Mounts"},
+  };
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    lie_path = lies[i].path;
+    lie_json = lies[i].json;
+    this->model->lie = lie_about;
+    assert_refused(this, CDAM_ERR_DRIFT, lies[i].field ? lies[i].field : lie_path);
+  }
+}
+
+static void what_engines_say_of_nothing_is_fine(void **state) {
+  fixture *this = *state;
+  const char *of_image = "[{\"Type\":\"volume\", \"Name\":\"0123456789abcdef0123456789abcdef"
+                         "0123456789abcdef0123456789abcdef\"}]";
+  const struct {
+    const char *path, *json;
+  } truths[] = {
+      {"HostConfig.CapAdd", "null"},
+      {"HostConfig.CapAdd", "[]"},
+      {"HostConfig.IpcMode", "\"private\""},
+      {"HostConfig.IpcMode", "\"shareable\""},
+      {"HostConfig.PidMode", "\"\""},
+      {"HostConfig.UTSMode", "\"private\""},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges:true\"]"},
+      {"HostConfig.MaskedPaths", "[\"/proc/kcore\"]"},
+      {"HostConfig.PortBindings", "{}"},
+      {"HostConfig.Binds", "[\"0123:/data:rw\"]"},
+      {"Mounts", "[]"},
+      {"Mounts", of_image},
+  };
+  for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+    lie_path = truths[i].path;
+    lie_json = truths[i].json;
+    this->model->lie = lie_about;
+    assert_reattaches(this);
+  }
+}
+
+/* A mode that joins somebody else's network is no engine's default. */
+static void unset_is_not_the_network_of_somebody_else(void **state) {
+  fixture *this = *state;
+  const char *modes[] = {"\"host\"", "\"container:0123\"", "\"ns:/run/netns/x\""};
+  for (size_t i = 0; i < 3; i++) {
+    lie_path = "HostConfig.NetworkMode";
+    lie_json = modes[i];
+    this->model->lie = lie_about;
+    assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.NetworkMode");
+  }
+}
+
 /* UNSET is the engine's default, under whatever name. */
 static void unset_is_not_compared(void **state) {
   fixture *this = *state;
@@ -278,6 +359,34 @@ static void drift_after_the_start_stops_it_again(void **state) {
   assert_string_equal(err.field, "NetworkSettings.Networks");
   assert_string_equal(this->model->status, "exited");
   assert_true(model_has_container(this->model));
+}
+
+/* Nobody may believe that a container with a network was stopped when it was not. */
+static void drift_after_the_start_says_what_still_runs(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  this->model->lie = second_look_drifts;
+  this->model->fail_path = "POST */stop*";
+  this->model->fail_reply = (scripted_reply){500, .body = "{\"message\":\"broken\"}"};
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, NULL, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "NetworkSettings.Networks");
+  assert_non_null(strstr(err.message, "could not be stopped again"));
+  assert_non_null(strstr(err.message, "broken"));
+}
+
+static void drift_after_unpausing_pauses_it_again(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "paused");
+  this->model->lie = second_look_drifts;
+  cdam_resume_flags flags = {.unpause = true};
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, &flags, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "NetworkSettings.Networks");
+  assert_string_equal(this->model->status, "paused");
+  assert_int_equal(model_requests(this->model, "POST", "/containers/*/stop*"), 0);
 }
 
 static void paused_is_unpaused_only_when_allowed(void **state) {
@@ -545,6 +654,20 @@ static void does_not_adopt_a_drifted_winner(void **state) {
   assert_int_equal(model_requests(this->model, "DELETE", "*"), 0);
 }
 
+/* The labels are no secret: anybody can put them on a container that reaches the host. */
+static void does_not_adopt_a_winner_that_reaches_the_host(void **state) {
+  fixture *this = *state;
+  put_winner(this, true);
+  lie_path = "HostConfig.Binds";
+  lie_json = "[\"/:/host\"]";
+  this->model->lie = lie_about;
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, NULL, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "HostConfig.Binds");
+  assert_int_equal(model_requests(this->model, "DELETE", "*"), 0);
+}
+
 static void does_not_adopt_a_stranger(void **state) {
   fixture *this = *state;
   put_winner(this, false);
@@ -631,12 +754,17 @@ int main(void) {
       NONE_TEST(more_labels_are_fine),
       NONE_TEST(drift_is_refused_and_nothing_changed),
       NONE_TEST(drift_of_a_stopped_container_does_not_start_it),
+      NONE_TEST(what_it_reaches_besides_is_drift),
+      NONE_TEST(what_engines_say_of_nothing_is_fine),
       UNSET_TEST(unset_is_not_compared),
+      UNSET_TEST(unset_is_not_the_network_of_somebody_else),
       NONE_TEST(labels_of_another_session),
       NONE_TEST(no_labels_at_all),
       NONE_TEST(answer_for_another_id),
       NONE_TEST(starts_a_stopped_one_and_looks_again),
       NONE_TEST(drift_after_the_start_stops_it_again),
+      NONE_TEST(drift_after_the_start_says_what_still_runs),
+      NONE_TEST(drift_after_unpausing_pauses_it_again),
       NONE_TEST(paused_is_unpaused_only_when_allowed),
       NONE_TEST(unusable_ones_are_errors),
       NONE_TEST(an_engine_error_is_not_missing),
@@ -651,6 +779,7 @@ int main(void) {
       NONE_TEST(ignored_network_mode_on_recreate),
       NONE_TEST(adopts_the_winner),
       NONE_TEST(does_not_adopt_a_drifted_winner),
+      NONE_TEST(does_not_adopt_a_winner_that_reaches_the_host),
       NONE_TEST(does_not_adopt_a_stranger),
       NONE_TEST(a_vanishing_winner_is_waited_for_with_a_bound),
       UNSET_TEST(policy_touches_nothing),
