@@ -239,11 +239,11 @@ static void test_list(void **unused) {
 
 static const char *inspect_of(play *p) {
   json_t *networks = json_pack("{s:{s:s}}", "none", "IPAddress", "");
-  json_t *inspect = json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s}}, s:{s:s}, s:{s:o}}", "Id",
+  json_t *inspect = json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s}}, s:{s:s, s:b}, s:{s:o}}", "Id",
                               cdam_state_container_id(p->state), "Image", MODEL_IMAGE_ID, "State",
                               "Status", "running", "Config", "Labels", "io.cofferdam.session-id",
                               cdam_state_session_id(p->state), "HostConfig", "NetworkMode", "none",
-                              "NetworkSettings", "Networks", networks);
+                              "Privileged", 0, "NetworkSettings", "Networks", networks);
   char *text = json_dumps(inspect, 0);
   json_decref(inspect);
   return text;
