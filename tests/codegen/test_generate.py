@@ -156,6 +156,9 @@ class Compiled(Scratch):
             *sorted((ROOT / "runtime/base").glob("*.c")),
             ROOT / "runtime/engine/image_reference.c",
             ROOT / "runtime/engine/answer.c",
+            ROOT / "runtime/state/message.c",
+            ROOT / "runtime/state/schema.c",
+            ROOT / "runtime/state/values.c",
         ]
         includes = [
             f"-I{path}"
