@@ -20,10 +20,12 @@ if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
   timeout 300 python3 tests/interop/agents_sdk/run.py \
     --build build-asan/tests/interop/agents_sdk/work >&2 || say "its tests will say so"
   say "building the programs of other languages"
-  COFFERDAM_CLI=$COFFERDAM_ROOT/build-asan/runtime/cli/cofferdam \
+  export COFFERDAM_CLI=$COFFERDAM_ROOT/build-asan/runtime/cli/cofferdam
+  for folder in tests/interop tests/interop/agents_sdk; do
     npm_config_fetch_timeout=60000 timeout 600 \
-    codegen/python tests/interop/run.py --build build-asan/tests/interop/work >&2 ||
-    say "not all of them; their tests will say so"
+      codegen/python "$folder/run.py" --build "build-asan/$folder/work" >&2 ||
+      say "not all of them; their tests will say so"
+  done
 fi
 
 library=$(echo "$COFFERDAM_ROOT"/build-release/libcofferdam.so.*.*.*[0-9])
