@@ -93,10 +93,31 @@ static json_t *take_second(json_t *both, size_t padding, json_error_t *problem) 
   return second;
 }
 
+bool cdam_json_is_too_deep(const char *json, size_t length) {
+  size_t depth = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < length; i++) {
+    if (in_text && json[i] == '\\')
+      i++;
+    else if (json[i] == '"')
+      in_text = !in_text;
+    else if (!in_text && (json[i] == '{' || json[i] == '['))
+      depth++;
+    else if (!in_text && depth && (json[i] == '}' || json[i] == ']'))
+      depth--;
+    if (depth > CDAM_JSON_MAX_DEPTH) return true;
+  }
+  return false;
+}
+
 json_t *cdam_json_parse(const char *text, size_t length, json_error_t *problem) {
   size_t padding = padding_for(longest_token(text, length));
   cdam_buffer head = {0};
   memset(problem, 0, sizeof *problem);
+  if (cdam_json_is_too_deep(text, length)) {
+    snprintf(problem->text, sizeof problem->text, "nested too deep");
+    return NULL;
+  }
   if (!has_room(padding) || !make_head(&head, padding)) {
     cdam_buffer_clear(&head);
     return NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_parse.h"
 
 static const char *string_of(const json_t *object, const char *key) {
   const char *text = json_string_value(json_object_get(object, key));
@@ -50,16 +51,18 @@ static bool is_blank(const char *text, size_t length) {
 /* Some engines put several objects on one line. */
 static bool take_line(cdam_pull_stream *stream, const char *text, size_t length, bool last,
                       cdam_error *failure) {
+  bool too_deep = cdam_json_is_too_deep(text, length);
   while (!is_blank(text, length)) {
-    json_error_t why;
+    json_error_t why = {0};
     json_t *object =
-        json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
+        too_deep ? NULL
+                 : json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
     if (!json_is_object(object)) {
-      bool no_memory = !object && json_error_code(&why) == json_error_out_of_memory;
+      bool no_memory = !object && !too_deep && json_error_code(&why) == json_error_out_of_memory;
       json_decref(object);
       if (no_memory) {
         cdam_fail_memory(failure);
-      } else if (last) {
+      } else if (last && !too_deep) {
         cdam_fail(failure, CDAM_ERR_PULL, "pull image \"%s\": the engine's answer was cut",
                   stream->image);
       } else {

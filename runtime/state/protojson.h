@@ -19,9 +19,6 @@
 /* JSON takes more room than protobuf: six bytes for some of one. */
 #define CDAM_JSON_MAX_BYTES (8 * CDAM_STATE_MAX_BYTES)
 
-/* No JSON is nested deeper. */
-#define CDAM_JSON_MAX_DEPTH 64
-
 /* Text as a JSON object, strictly: no name twice, no NUL, UTF-8, at most `most` bytes. *root is a
  * new reference. Errors do not quote the text. CDAM_ERR_MALFORMED, CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t **root,
@@ -31,9 +28,9 @@ cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t 
  * and for a map with a key twice, CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_protojson_write(const ProtobufCMessage *message, char **json, cdam_error *err);
 
-/* `ignoring` may be NULL. Free *message with protobuf_c_message_free_unpacked. CDAM_ERR_MALFORMED for what is not JSON
- * or has an unknown or repeated name, CDAM_ERR_INVALID for a value that its field does not take,
- * CDAM_ERR_UNSUPPORTED for a feature that the schema does not know. */
+/* `ignoring` may be NULL. Free *message with protobuf_c_message_free_unpacked. CDAM_ERR_MALFORMED
+ * for what is not JSON or has an unknown or repeated name, CDAM_ERR_INVALID for a value that its
+ * field does not take, CDAM_ERR_UNSUPPORTED for a feature that the schema does not know. */
 cdam_status cdam_protojson_read(const char *json, size_t length,
                                 const ProtobufCMessageDescriptor *descriptor,
                                 const cdam_ignoring *ignoring, ProtobufCMessage **message,

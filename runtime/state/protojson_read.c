@@ -285,30 +285,12 @@ static cdam_status explain(const char *json, size_t length, cdam_error *err) {
   return cdam_fail_memory(err);
 }
 
-/* jansson would follow 2048 levels down, which takes more stack than a small thread has. */
-static bool is_too_deep(const char *json, size_t length) {
-  size_t depth = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < length; i++) {
-    if (in_text && json[i] == '\\')
-      i++;
-    else if (json[i] == '"')
-      in_text = !in_text;
-    else if (!in_text && (json[i] == '{' || json[i] == '['))
-      depth++;
-    else if (!in_text && depth && (json[i] == '}' || json[i] == ']'))
-      depth--;
-    if (depth > CDAM_JSON_MAX_DEPTH) return true;
-  }
-  return false;
-}
-
 cdam_status cdam_json_load(const char *json, size_t length, size_t most, json_t **root,
                            cdam_error *err) {
   *root = NULL;
   if (length > most)
     return cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON has more than %zu bytes", most);
-  if (is_too_deep(json, length))
+  if (cdam_json_is_too_deep(json, length))
     return cdam_fail(err, CDAM_ERR_MALFORMED, "the JSON is nested too deep");
   json_error_t error;
   json_t *read = cdam_json_parse(json, length, &error);

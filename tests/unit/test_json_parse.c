@@ -108,6 +108,25 @@ static void test_what_is_refused(void **state) {
   }
 }
 
+/* An engine's answer may be read by a thread with a small stack. */
+static void test_depth(void **state) {
+  (void)state;
+  for (size_t depth = CDAM_JSON_MAX_DEPTH - 1; depth < CDAM_JSON_MAX_DEPTH + 2; depth++) {
+    char text[4 * CDAM_JSON_MAX_DEPTH] = "";
+    memset(text, '[', depth);
+    memset(text + depth, ']', depth);
+    json_error_t problem;
+    json_t *json = cdam_json_parse(text, 2 * depth, &problem);
+    assert_int_equal(json != NULL, depth <= CDAM_JSON_MAX_DEPTH);
+    if (!json) assert_string_equal(problem.text, "nested too deep");
+    json_decref(json);
+  }
+  static const char brackets[] =
+      "[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\","
+      "\"\\\"{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{\"]";
+  expect_same(brackets);
+}
+
 static void test_a_nul(void **state) {
   (void)state;
   json_error_t problem;
@@ -201,6 +220,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_read),
       cmocka_unit_test(test_long_tokens),
       cmocka_unit_test(test_what_is_refused),
+      cmocka_unit_test(test_depth),
       cmocka_unit_test(test_a_nul),
       cmocka_unit_test(test_positions),
       cmocka_unit_test(test_every_allocation_fails_once),

@@ -5,6 +5,7 @@
 #include <cofferdam/options.h>
 #include <cofferdam/state.h>
 
+#include "base/json_parse.h"
 #include "state/base64.h"
 #include "state/message.h"
 #include "state/protojson.h"

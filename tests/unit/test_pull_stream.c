@@ -95,6 +95,9 @@ static void garbage(void **state) {
   expect_text("{\"a\":1,\"a\":2}\n", CDAM_ERR_PROTOCOL, "", "no JSON object");
   expect_text("{\"a\":\"\xff\"}\n", CDAM_ERR_PROTOCOL, "", "no JSON object");
   expect_text("{} x\n", CDAM_ERR_PROTOCOL, "[||0/0]", "no JSON object");
+#define TEN(text) text text text text text text text text text text
+  expect_text("{\"a\":" TEN("[[[[[[[") TEN("]]]]]]]") "}\n", CDAM_ERR_PROTOCOL, "",
+              "no JSON object");
 }
 
 /* Every cut of an error line, too, is an error. */
