@@ -11,7 +11,8 @@
  * comments, `,` or `;` behind a value, `{}` and `<>`, `[a, b]` for repeated fields, strings in
  * either quotes and in pieces, and whole numbers that are decimal, 0x hexadecimal or 0 octal; an
  * enum value is its name or a number that the schema defines. Refused are field numbers,
- * extensions, Any, signs, fractions, and NULs and bad UTF-8 in strings.
+ * extensions, Any, signs, fractions, NULs and bad UTF-8 in strings, and the escapes \?, \X, \u and
+ * \U, which mean one thing here and another in Python.
  */
 #ifndef COFFERDAM_STATE_TEXTPROTO_H
 #define COFFERDAM_STATE_TEXTPROTO_H

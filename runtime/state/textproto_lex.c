@@ -93,9 +93,8 @@ bool cdam_word_number(cdam_word word, uint64_t *number) {
 static const char no_memory[] = "";
 static const char bad_escape[] = "holds an escape that is none";
 
-/* Up to `most` digits; false when there is none, or fewer than `least`. */
-static bool read_digits(cdam_lexer *lexer, unsigned base, size_t least, size_t most,
-                        uint32_t *number) {
+/* As many digits as there are, but at most `most`; false when there is none. */
+static bool read_digits(cdam_lexer *lexer, unsigned base, size_t most, uint32_t *number) {
   size_t count = 0;
   *number = 0;
   for (; count < most && has_more(lexer); count++, lexer->at++) {
@@ -103,7 +102,7 @@ static bool read_digits(cdam_lexer *lexer, unsigned base, size_t least, size_t m
     if (digit >= base) break;
     *number = *number * base + digit;
   }
-  return count >= least;
+  return count > 0;
 }
 
 static const char *append_byte(cdam_buffer *out, uint32_t byte) {
@@ -111,20 +110,11 @@ static const char *append_byte(cdam_buffer *out, uint32_t byte) {
   return cdam_buffer_append(out, &character, 1) ? NULL : no_memory;
 }
 
-static const char *append_character(cdam_buffer *out, uint32_t point) {
-  if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return bad_escape;
-  if (point < 0x80) return append_byte(out, point);
-  char bytes[4];
-  size_t length = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-  for (size_t i = length; --i > 0; point >>= 6)
-    bytes[i] = (char)(0x80 | (point & 0x3f));
-  bytes[0] = (char)((0xf00u >> length) | point);
-  return cdam_buffer_append(out, bytes, length) ? NULL : no_memory;
-}
-
-/* Behind the backslash. */
+/* Behind the backslash. Not every reader takes \?, \X, \u and \U for what they are: protobuf's own
+ * for Python leaves the first two as they stand, and makes one byte of \u00e9. So they are refused.
+ */
 static const char *read_escape(cdam_lexer *lexer, cdam_buffer *out) {
-  static const char letters[] = "abfnrtv?\\'\"", meanings[] = "\a\b\f\n\r\t\v?\\'\"";
+  static const char letters[] = "abfnrtv\\'\"", meanings[] = "\a\b\f\n\r\t\v\\'\"";
   char c = has_more(lexer) ? lexer->text[lexer->at] : '\0';
   uint32_t number;
   if (is_in(c, letters)) {
@@ -132,17 +122,11 @@ static const char *read_escape(cdam_lexer *lexer, cdam_buffer *out) {
     return append_byte(out, (unsigned char)meanings[strchr(letters, c) - letters]);
   }
   if (c >= '0' && c <= '7') {
-    read_digits(lexer, 8, 1, 3, &number);
+    read_digits(lexer, 8, 3, &number);
     return number > 0xff ? bad_escape : append_byte(out, number);
   }
   lexer->at += has_more(lexer);
-  if (c == 'x' || c == 'X')
-    return read_digits(lexer, 16, 1, 2, &number) ? append_byte(out, number) : bad_escape;
-  if (c == 'u' || c == 'U') {
-    size_t digits = c == 'u' ? 4 : 8;
-    return read_digits(lexer, 16, digits, digits, &number) ? append_character(out, number)
-                                                           : bad_escape;
-  }
+  if (c == 'x' && read_digits(lexer, 16, 2, &number)) return append_byte(out, number);
   return bad_escape;
 }
 

@@ -25,7 +25,7 @@ PROGRAMS = BUILD / "tests" / "fuzz"
 FOUND, KEPT = BUILD / "findings", BUILD / "corpus"
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("*.c"))
 # What these accept is judged by checker.py while they run.
-CHECKED = {"create_body", "protojson", "state"}
+CHECKED = {"create_body", "protojson", "state", "textproto"}
 MAX_INPUT = 4096
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
@@ -54,6 +54,9 @@ def fuzz(target, seconds):
     line = command(target, f"-max_total_time={seconds}", f"-max_len={MAX_INPUT}", "-timeout=60",
                    "-print_final_stats=1", f"-artifact_prefix={found}/", kept,
                    HERE / "corpora" / target)
+    dictionary = HERE / "dictionaries" / target
+    if dictionary.exists():
+        line.insert(-2, f"-dict={dictionary}")
     if target in CHECKED:
         line = [sys.executable, str(HERE / "checker.py"), target, *line]
     done = subprocess.run(line, cwd=found, capture_output=True, check=False,
@@ -75,7 +78,8 @@ def find_planted():
     log = done.stderr.decode(errors="replace")
     found = done.returncode != 0 and "not true: json_is_object(networks)" in log
     runs = number(r"number_of_executed_units: (\d+)", log) or number(r"#(\d+)", log)
-    print(f"planted fault: {f'found after about {runs} executions' if found else 'NOT FOUND'}", flush=True)
+    print("planted fault:", f"found after about {runs} executions" if found else "NOT FOUND",
+          flush=True)
     return found
 
 

@@ -141,7 +141,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
   if (how == 0 || max_size < 2 * CDAM_SEAL_MAX_BYTES ||
       cdam_wire_find_seal(data, size, &place, NULL))
     return LLVMFuzzerMutate(data, size, max_size);
-  if (how == 1) return mutate_message(data, size, max_size, 0, &seed); /* seal and all */
+  if (how == 1 || place.offset > max_size - CDAM_SEAL_MAX_BYTES)
+    return mutate_message(data, size, max_size, 0, &seed); /* seal and all */
   size = mutate_message(data, place.offset, max_size - CDAM_SEAL_MAX_BYTES, 0, &seed);
   cdam_seal_bytes seal;
   if (how < 5 || cdam_seal_make(data, size, how == 7 ? fuzz_key() : NULL, &seal, NULL)) return size;

@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden"
 sys.path.insert(0, str(GOLDEN))
 import states  # noqa: E402
+from google.protobuf import text_format  # noqa: E402
 
 ID = states.CONTAINER_ID
 SESSION = states.SESSION_ID
@@ -29,6 +30,7 @@ def of_goldens():
     for path in sorted((GOLDEN / "states").glob("*.binpb")):
         yield "state", path.stem, path.read_bytes()
         shown = path.with_suffix(".json").read_text(encoding="utf-8")
+        yield "textproto", path.stem, path.with_suffix(".txtpb").read_bytes()
         state = json.loads(shown)
         yield "protojson", path.stem, shown.encode()
         state.pop("seal", None)
@@ -36,7 +38,12 @@ def of_goldens():
         yield "protojson", f"{path.stem}-options", text(state["options"])
         yield "create_body", path.stem, text(state["options"])
         golden = states.Revision(2).State.FromString(path.read_bytes())
-        yield "create_body", f"{path.stem}-protobuf", golden.options.SerializeToString(deterministic=True)
+        options = golden.options.SerializeToString(deterministic=True)
+        yield "create_body", f"{path.stem}-protobuf", options
+        written = text_format.MessageToString(golden.options)
+        yield "textproto", f"{path.stem}-options", written.encode()
+        golden.ClearField("seal")
+        yield "textproto", f"{path.stem}-without-seal", text_format.MessageToString(golden).encode()
 
 
 def odd_json():
@@ -49,6 +56,27 @@ def odd_json():
         b'{"image":"a","env":{"\\u00e9":"\\ud83d\\udd12\\n","B":"\\/"},"labels":{"":""}}')
     yield "protojson", "twice", b'{"image":"a","image":"b","networkMode":1,"network_mode":0}'
     yield "protojson", "deep", b'{"options":' + b'[' * 70 + b']' * 70 + b'}'
+
+
+    yield "protojson", "later", text({
+        **json.loads((GOLDEN / "states" / "r2-none-unsealed.json").read_text(encoding="utf-8")),
+        "laterName": [{"a": 1}], "engine": {"id": "E", "flavour": None}})
+
+
+def odd_text():
+    """Every form in which text format may say a value."""
+    yield "textproto", "values", (
+        b"image: 'a' \"b\" exposed_ports: [1, 0x50] exposed_ports: 017 # ports\n"
+        b"labels { key: 'k' value: '\\x41\\101\\303\\251\\n' } env: <key: 'E'>; "
+        b"network_mode: 1,")
+    for escape in (b"?", b"X41", b"u00e9", b"U0001f512", b"q"):
+        name = "escape-" + escape[:1].decode().replace("?", "question-mark")
+        yield "textproto", name, b"image: 'a' env { key: 'A' value: '\\" + escape + b"' }"
+    yield "textproto", "twice", b"image: 'a' image: 'b'"
+    later = (GOLDEN / "states" / "r2-none-unsealed.txtpb").read_bytes()
+    yield "textproto", "later", later + (
+        b"later: -1.5e3f later_list: [{a: 1}, <>] later_message { [x.y/z.w] { 1: 2 } } "
+        b"engine { id: 'E' flavour: sweet }")
 
 
 # ---- what engines say ----
@@ -129,7 +157,8 @@ def replies():
         + reply("HTTP/1.1 200 OK\r\nApi-Version: 1.52")
     yield "http_reply", "list", b"\x01" + reply(length, listed)
     yield "http_reply", "list-chunked", b"\x16" + reply(
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked", chunked + b"\r\n0\r\nApi-Version: 9\r\n\r\n")
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked",
+        chunked + b"\r\n0\r\nApi-Version: 9\r\n\r\n")
     yield "http_reply", "list-to-the-end", b"\x01" + reply("HTTP/1.1 200 OK", listed)
     yield "http_reply", "list-cut", b"\x01" + reply(length, listed[:30])
     yield "http_reply", "list-twice-long", b"\x01" + reply(length + "\r\nContent-Length: 3", listed)
@@ -150,11 +179,12 @@ def replies():
 
 
 def references():
-    good = ["busybox", "busybox:1.36", "a/b/c", "docker.io/library/x", "localhost/x", "localhost:5000/x:y",
-            "[::1]:5000/x", "Host.example:443/a__b/c-d.e:T_a.g-1", "x@sha256:" + "0" * 64,
+    good = ["busybox", "busybox:1.36", "a/b/c", "docker.io/library/x", "localhost/x",
+            "localhost:5000/x:y", "[::1]:5000/x", "Host.example:443/a__b/c-d.e:T_a.g-1",
+            "x@sha256:" + "0" * 64,
             "x:1@sha512:" + "f" * 128, "sha256:" + "a" * 64, "b" * 64, "x@sha384:" + "e" * 96]
-    bad = ["", "Busybox", "a//b", "a/", "/a", ":x", "x:", "x@", "x@sha256:0", "-a/b", "a-/b", "a..b",
-           "x:-y", "a___b", "x" * 256, "x:" + "t" * 129, "a@b@c", "h:p/x", "[g]/x"]
+    bad = ["", "Busybox", "a//b", "a/", "/a", ":x", "x:", "x@", "x@sha256:0", "-a/b", "a-/b",
+           "a..b", "x:-y", "a___b", "x" * 256, "x:" + "t" * 129, "a@b@c", "h:p/x", "[g]/x"]
     for number, reference in enumerate(good):
         yield "image_reference", f"good-{number:02}", reference.encode()
     for number, reference in enumerate(bad):
@@ -198,7 +228,7 @@ def agents():
 
 
 def main():
-    for make in (of_goldens, odd_json, inspects, exec_streams, pulls, replies, references,
+    for make in (of_goldens, odd_json, odd_text, inspects, exec_streams, pulls, replies, references,
                  versions, agents):
         for target, name, data in make():
             path = HERE / "corpora" / target / name

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state_checks.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,52 @@ static void check_state_json(const cdam_state *state, const cdam_key *key) {
   free(json);
 }
 
+static bool count_difference(void *user, const cdam_difference *difference) {
+  (void)user;
+  FUZZ_CHECK(difference->field && (difference->before || difference->after));
+  return true;
+}
+
+static void check_state_text(const cdam_state *state, const cdam_key *key) {
+  char *text, *again;
+  cdam_state *back;
+  FUZZ_CHECK(cdam_state_to_text(state, &text, NULL) == CDAM_OK);
+  bool whole = !cdam_state_has_unknown_fields(state);
+  cdam_status status = cdam_state_from_text(text, strlen(text), key, &back, NULL);
+  FUZZ_CHECK(status == CDAM_OK || (!whole && status == CDAM_ERR_SEAL));
+  if (status == CDAM_OK) {
+    size_t differences = 1;
+    FUZZ_CHECK(cdam_state_to_text(back, &again, NULL) == CDAM_OK && strcmp(text, again) == 0);
+    FUZZ_CHECK(!cdam_state_diff(state, back, count_difference, NULL, &differences, NULL));
+    FUZZ_CHECK(!whole || differences == 0);
+    free(again);
+  }
+  cdam_state_free(back);
+  free(text);
+}
+
+/* No value of env is shown. */
+static void check_show(const cdam_state *state) {
+  const cdam_options *options = cdam_state_options(state);
+  size_t hidden, again, shown = 0;
+  char *text;
+  FUZZ_CHECK(cdam_state_show(state, CDAM_FORM_TEXT, &text, &again, NULL) == CDAM_OK);
+  free(text);
+  FUZZ_CHECK(cdam_state_show(state, CDAM_FORM_JSON, &text, &hidden, NULL) == CDAM_OK);
+  json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  FUZZ_CHECK(json_is_object(json));
+  const char *name;
+  json_t *value;
+  json_object_foreach(json_object_get(json_object_get(json, "options"), "env"), name, value) {
+    FUZZ_CHECK(strcmp(json_string_value(value), CDAM_HIDDEN) == 0);
+    FUZZ_CHECK(cdam_options_env(options, name) != NULL);
+    shown++;
+  }
+  FUZZ_CHECK(hidden == again && shown == hidden && shown == cdam_options_env_count(options));
+  json_decref(json);
+  free(text);
+}
+
 void fuzz_check_state(const cdam_state *state, const cdam_key *key) {
   unsigned char *bytes, *again;
   size_t length, again_length;
@@ -84,21 +131,29 @@ void fuzz_check_state(const cdam_state *state, const cdam_key *key) {
   FUZZ_CHECK(cdam_state_serialize(back, key, &again, &again_length, NULL) == CDAM_OK);
   FUZZ_CHECK(length == again_length && memcmp(bytes, again, length) == 0);
   check_state_json(back, key);
+  check_state_text(back, key);
+  check_show(back);
   cdam_state_free(back);
   free(bytes);
   free(again);
 }
 
+static void check_options_read(const cdam_options *options, cdam_options *back) {
+  if (!cdam_message_has_unknown(&options->message.base))
+    FUZZ_CHECK(fuzz_same(&options->message.base, &back->message.base));
+  cdam_options_free(back);
+}
+
 void fuzz_check_options(const cdam_options *options) {
-  char *json, *again;
+  char *json, *text;
   cdam_options *back;
   FUZZ_CHECK(cdam_options_validate(options, NULL) == CDAM_OK);
   FUZZ_CHECK(cdam_options_to_json(options, &json, NULL) == CDAM_OK);
   FUZZ_CHECK(cdam_options_from_json(json, strlen(json), &back, NULL) == CDAM_OK);
-  FUZZ_CHECK(cdam_options_to_json(back, &again, NULL) == CDAM_OK && strcmp(json, again) == 0);
-  if (!cdam_message_has_unknown(&options->message.base))
-    FUZZ_CHECK(fuzz_same(&options->message.base, &back->message.base));
-  cdam_options_free(back);
+  check_options_read(options, back);
+  FUZZ_CHECK(cdam_options_to_text(options, &text, NULL) == CDAM_OK);
+  FUZZ_CHECK(cdam_options_from_text(text, strlen(text), &back, NULL) == CDAM_OK);
+  check_options_read(options, back);
   free(json);
-  free(again);
+  free(text);
 }

@@ -29,8 +29,8 @@ def say(good, name, output="", skip=""):
 
 
 def run(*line, **more):
-    done = subprocess.run([str(word) for word in line], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False, text=True, errors="replace", **more)
+    done = subprocess.run([str(word) for word in line], stdout=subprocess.PIPE, check=False,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", **more)
     return done.returncode, done.stdout
 
 
