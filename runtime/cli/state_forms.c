@@ -95,7 +95,7 @@ static int run_show(cli_args *args) {
 
 const cli_command cli_state_show = {
     .name = "state show",
-    .usage = "FILE [--format FORMAT] [--show-env] [--key-file FILE]",
+    .usage = "FILE [--format FORMAT] [--show-env] [FLAG]...",
     .purpose = "Print a state as JSON, in one line (protobuf's JSON form), or as text.",
     .notes = "A state that is damaged, wrongly sealed or against the rules is refused.\n"
              "Values of environment variables are shown as " CDAM_HIDDEN ", and what is printed "

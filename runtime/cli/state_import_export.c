@@ -101,7 +101,7 @@ static int run_import(cli_args *args) {
 
 const cli_command cli_state_import = {
     .name = "state import",
-    .usage = "FILE --format FORMAT [--ignore-unknown] [--out FILE] [--key-file FILE]",
+    .usage = "FILE --format FORMAT [--out FILE] [FLAG]...",
     .purpose = "Make a state of a session of another tool, or of JSON or text.",
     .notes =
         "json and text are what 'cofferdam state export' writes. Names that this cofferdam does "
@@ -181,7 +181,7 @@ static int run_export(cli_args *args) {
 
 const cli_command cli_state_export = {
     .name = "state export",
-    .usage = "FILE --format FORMAT [--base FILE] [--out FILE] [--key-file FILE]",
+    .usage = "FILE --format FORMAT [--out FILE] [FLAG]...",
     .purpose = "Make a session of another tool, or JSON or text, of a state.",
     .notes = "json and text are protobuf's JSON and text format, with all values.\n"
              "agents-json is read by the Docker client of the OpenAI Agents SDK; it needs release "

@@ -17,7 +17,7 @@ from pathlib import Path
 
 CLI = os.environ.get("COFFERDAM_CLI", "cofferdam")
 
-OK, USAGE, INVALID, DRIFT, ENGINE, TIMED_OUT, EXEC_FAILED = 0, 2, 10, 11, 12, 124, 125
+OK, DIFFERENT, USAGE, INVALID, DRIFT, ENGINE, TIMED_OUT, EXEC_FAILED = 0, 1, 2, 10, 11, 12, 124, 125
 
 SESSION_ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 CONTAINER_ID = "c0" * 32
@@ -43,8 +43,12 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def unsealed(network_mode=1, features=(1,), image="busybox:test"):
-    options = field(1, image) + (field(5, network_mode) if network_mode else b"")
+def env(key, value):
+    return field(4, field(1, key) + field(2, value))
+
+
+def unsealed(network_mode=1, features=(1,), image="busybox:test", more=b""):
+    options = field(1, image) + more + (field(5, network_mode) if network_mode else b"")
     packed = b"".join(varint(feature) for feature in features)
     return (field(1, 2) + (field(2, packed) if packed else b"") + field(3, SESSION_ID) +
             field(4, options) + field(5, IMAGE_ID) + field(6, CONTAINER_ID))

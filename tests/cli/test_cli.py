@@ -7,11 +7,12 @@ import re
 import signal
 import subprocess
 
-from support import (CLI, CONTAINER_ID, ENGINE, EXEC_FAILED, INVALID, OK, SESSION_ID, USAGE,
-                     CliTest, PullingEngine, Tripwire, field, sealed, sealed_with_key, unsealed)
+from support import (CLI, CONTAINER_ID, DIFFERENT, ENGINE, EXEC_FAILED, INVALID, OK, SESSION_ID,
+                     USAGE, CliTest, PullingEngine, Tripwire, env, field, sealed, sealed_with_key,
+                     unsealed)
 
 COMMANDS = ["create", "resume", "exec", "list", "rm", "state show", "state check", "state seal",
-            "state verify"]
+            "state verify", "state diff", "state import", "state export"]
 KEY = bytes(range(32))
 
 
@@ -49,6 +50,10 @@ class Usage(CliTest):
             self.usage(command, says="--state")
         self.usage("exec", "--state", self.path("s"), says="command")
         self.usage("exec", "--state", self.path("s"), "--", says="command")
+        for arguments in ([], ["a"], ["", "b"], ["a", ""]):
+            self.usage("state", "diff", *arguments, says="two FILEs")
+        for command in ["import", "export"]:
+            self.usage("state", command, "a", says="--format")
         for command in ["show", "check", "seal", "verify"]:
             self.usage("state", command, says="FILE")
             self.usage("state", command, "", says="FILE")
@@ -68,6 +73,18 @@ class Usage(CliTest):
         self.usage("create", "--image", "busybox:test", "more", "--state", "s", says="more")
         self.usage("resume", "--state", "s", "more", says="more")
         self.usage("state", "show", "one", "two", says="two")
+        self.usage("state", "diff", "one", "two", "three", says="three")
+        self.usage("state", "diff", "-", "-", says="standard input")
+
+    def test_formats(self):
+        self.usage("state", "show", "s", "--format", "yaml", says="json or text")
+        self.usage("state", "show", "s", "--format", "agents-json", says="json or text")
+        for command in ["import", "export"]:
+            self.usage("state", command, "s", "--format", "yaml",
+                       says="agents-json, json or text")
+        self.usage("state", "import", "s", "--format", "agents-json", "--ignore-unknown",
+                   says="--ignore-unknown")
+        self.usage("state", "export", "s", "--format", "json", "--base", "b", says="--base")
 
     def test_given_twice(self):
         self.usage("resume", "--state", "a", "--state", "b", says="--state is given twice")
@@ -428,6 +445,129 @@ class States(CliTest):
             self.assertIn('NETWORK_MODE_NONE', text)
             self.assertIn(CONTAINER_ID, text)
         self.expect(OK, "state", "show", self.keyed, "--key-file", self.key)
+
+    def test_show_hides_env(self):
+        state = self.path("env", sealed(unsealed(more=env("B", b"") + env("TOKEN", b"s3cret"))))
+        for flags in ([], ["--format", "json"], ["--format", "text"]):
+            done = self.expect(OK, "state", "show", state, *flags)
+            self.assertNotIn(b"s3cret", done.stdout + done.stderr)
+            self.assertIn(b"TOKEN", done.stdout)
+            self.assertEqual(done.stdout.count(b'"(hidden)"'), 2)
+            self.assertRegex(done.stderr, rb"^cofferdam: note: .*2; --show-env .*\n$")
+            # Not the state any more.
+            form = flags[1] if flags else "json"
+            self.refused(INVALID, "state", "import", "-", "--format", form, stdin=done.stdout)
+            done = self.expect(OK, "state", "show", "--show-env", state, *flags)
+            self.assertIn(b"s3cret", done.stdout)
+            self.assertFalse(done.stderr)
+            back = self.expect(OK, "state", "import", "-", "--format", form, stdin=done.stdout)
+            self.assertEqual(back.stdout, state.read_bytes())
+        self.assertFalse(self.expect(OK, "state", "show", self.sealed).stderr)
+
+    def test_show_as_text(self):
+        text = self.expect(OK, "state", "show", "--format", "text", self.sealed).stdout.decode()
+        self.assertTrue(text.startswith("schema_revision: 2\nrequired_features: FEATURE_"), text)
+        self.assertTrue(text.endswith('"\n}\n'), text)
+        self.assertIn("  network_mode: NETWORK_MODE_NONE\n", text)
+
+    def test_forms(self):
+        for form in ("json", "text"):
+            out, back = self.path(f"out-{form}"), self.path(f"back-{form}")
+            self.expect(OK, "state", "export", self.sealed, "--format", form, "--out", out)
+            self.assertRegex(out.read_bytes(), rb"[^\n]\n\Z")
+            self.expect(OK, "state", "import", out, "--format", form, "--out", back)
+            self.assertEqual(back.read_bytes(), self.sealed.read_bytes())
+            self.assertEqual(back.stat().st_mode & 0o777, 0o600)
+            self.refused(INVALID, "state", "import", out, "--format", form, "--out", back,
+                         says="exists")
+            done = self.expect(OK, "state", "export", self.keyed, "--format", form, "--key-file",
+                               self.key)
+            self.refused(INVALID, "state", "import", "-", "--format", form, stdin=done.stdout,
+                         says="--key-file")
+            done = self.expect(OK, "state", "import", "-", "--format", form, "--key-file", self.key,
+                               stdin=done.stdout)
+            self.assertEqual(done.stdout, self.keyed.read_bytes())
+        plain = self.expect(OK, "state", "export", self.plain, "--format", "text").stdout
+        done = self.expect(OK, "state", "import", "-", "--format", "text", "--key-file", self.key,
+                           stdin=plain)
+        self.assertEqual(done.stdout, self.keyed.read_bytes())
+
+    def test_unknown_names(self):
+        json_of = self.expect(OK, "state", "export", self.plain, "--format", "json").stdout
+        text_of = self.expect(OK, "state", "export", self.plain, "--format", "text").stdout
+        later = {"json": json_of.replace(b"{", b'{"later": 1, ', 1),
+                 "text": b"later { x: 1 }\n" + text_of}
+        inside = {"json": json_of.replace(b'"image":', b'"walls": 1, "image":'),
+                  "text": text_of.replace(b"  image:", b"  walls: 1\n  image:")}
+        for form in ("json", "text"):
+            flags = ["--format", form, "--ignore-unknown"]
+            self.refused(INVALID, "state", "import", "-", "--format", form, stdin=later[form],
+                         says="later: there is no such field")
+            done = self.expect(OK, "state", "import", "-", *flags, stdin=later[form])
+            self.assertRegex(done.stderr, rb"^cofferdam: note: later: .*\n$")
+            self.assertEqual(done.stdout, self.sealed.read_bytes())
+            self.refused(INVALID, "state", "import", "-", *flags, stdin=inside[form],
+                         says="options.walls: there is no such field")
+
+    def test_fields_of_a_later_revision_are_told(self):
+        state = self.path("later", sealed(unsealed() + field(100, b"later")))
+        for form in ("json", "text"):
+            done = self.expect(OK, "state", "export", state, "--format", form)
+            self.assertRegex(done.stderr, rb"^cofferdam: note: .*later revision.*\n$")
+            self.refused(INVALID, "state", "import", "-", "--format", form, stdin=done.stdout)
+
+    def diff(self, code, *arguments, **kwargs):
+        return self.expect(code, "state", "diff", *arguments, **kwargs).stdout.decode()
+
+    def test_diff(self):
+        self.assertEqual(self.diff(OK, self.sealed, self.sealed), "")
+        self.assertEqual(self.diff(OK, self.sealed, "-", stdin=self.sealed.read_bytes()), "")
+        self.assertEqual(self.diff(DIFFERENT, self.plain, self.sealed),
+                         "one sandbox, in the same container\n"
+                         "seal.algorithm: UNSPECIFIED -> SHA256\n")
+        wide = self.path("wide", sealed(unsealed(network_mode=0, features=())))
+        self.assertEqual(self.diff(DIFFERENT, self.sealed, wide),
+                         "one sandbox, in the same container\n"
+                         "required_features: removed [NETWORK_ISOLATION]\n"
+                         "options.network_mode: NONE -> UNSET (isolation lost!)\n")
+        self.assertIn("options.network_mode: UNSET -> NONE (isolation differs)\n",
+                      self.diff(DIFFERENT, wide, self.sealed))
+
+    def test_diff_tells_who_it_is(self):
+        def changed(name, old, new):
+            return self.path(name, sealed(unsealed().replace(old.encode(), new.encode())))
+
+        again = changed("again", CONTAINER_ID, CONTAINER_ID[::-1])
+        text = self.diff(DIFFERENT, self.sealed, again)
+        self.assertEqual(text, "one sandbox, whose container was recreated\n"
+                               f'container_id: "{CONTAINER_ID}" -> "{CONTAINER_ID[::-1]}"\n')
+        other = changed("other", SESSION_ID, SESSION_ID.replace("4", "5", 1))
+        text = self.diff(DIFFERENT, self.sealed, other)
+        self.assertTrue(text.startswith("two sandboxes: the session ids differ\nsession_id: "))
+
+    def test_diff_hides_env(self):
+        before = self.path("before", sealed(unsealed(more=env("A", b"s3cret") + env("B", b"b"))))
+        after = self.path("after", sealed(unsealed(more=env("A", b"s3cret2") + env("C", b"s3"))))
+        done = self.expect(DIFFERENT, "state", "diff", before, after)
+        self.assertEqual(done.stdout.decode(), "one sandbox, in the same container\n"
+                                               "options.env[A]: changed (hidden)\n"
+                                               "options.env[B]: removed (hidden)\n"
+                                               "options.env[C]: added (hidden)\n")
+        self.assertRegex(done.stderr, rb"^cofferdam: note: .*3; --show-env .*\n$")
+        done = self.expect(DIFFERENT, "state", "diff", before, after, "--show-env")
+        self.assertEqual(done.stdout.decode(), "one sandbox, in the same container\n"
+                                               'options.env[A]: "s3cret" -> "s3cret2"\n'
+                                               'options.env[B]: removed "b"\n'
+                                               'options.env[C]: added "s3"\n')
+        self.assertFalse(done.stderr)
+
+    def test_diff_refuses(self):
+        damaged = self.path("damaged", self.sealed.read_bytes()[:-1])
+        for pair in ([self.sealed, damaged], [damaged, self.sealed],
+                     [self.path("missing"), self.sealed], [self.sealed, self.keyed]):
+            self.refused(INVALID, "state", "diff", *pair)
+        self.refused(INVALID, "state", "diff", self.keyed, self.sealed, "--key-file", self.key)
+        self.assertEqual(self.diff(OK, self.keyed, self.keyed, "--key-file", self.key), "")
 
     def test_standard_input(self):
         by_name = self.expect(OK, "state", "show", self.sealed).stdout

@@ -79,7 +79,7 @@ class Checks:
         for command in ["check"] + ["verify"] * sealed:
             code, _, error = cofferdam("state", command, path, *flags)
             equal((code, error), (OK, ""), f"cofferdam state {command} {path.name}")
-        code, shown, error = cofferdam("state", "show", path, *flags)
+        code, shown, error = cofferdam("state", "show", "--show-env", path, *flags)
         equal((code, error), (OK, ""), f"cofferdam state show {path.name}")
         equal(truth.without_seal(json.loads(shown)), truth.without_seal(content),
               f"what C sees in {path.name}")

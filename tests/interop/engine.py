@@ -44,7 +44,7 @@ class OnEngine:
         return state, container
 
     def content(self, state):
-        return json.loads(self.demand(OK, "state", "show", state))
+        return json.loads(self.demand(OK, "state", "show", "--show-env", state))
 
     def resumes(self):
         try:

@@ -24,12 +24,21 @@
   "\"containerId\":\"2222222222222222222222222222222222222222222222222222222222222222\","          \
   "\"engine\":{\"id\":\"ENGINE:ONE\"},\"workspaceReady\":true}"
 
+#define BARE                                                                                       \
+  "{\"schemaRevision\":2,\"sessionId\":\"01234567-89ab-4def-8123-456789abcdef\","                  \
+  "\"options\":{\"image\":\"busybox:2\",\"env\":{\"HOME\":\"/root\"}},"                            \
+  "\"imageId\":\"sha256:1111111111111111111111111111111111111111111111111111111111111111\","       \
+  "\"containerId\":\"3333333333333333333333333333333333333333333333333333333333333333\"}"
+
 typedef struct things {
   cdam_state *state; /* given */
   cdam_key *key;     /* given; or NULL */
   unsigned char *bytes;
   size_t length;
   char *json;
+  char *text;
+  char *shown;
+  size_t differences;
   char path[64];
 
   cdam_state *new_state; /* made */
@@ -39,6 +48,8 @@ typedef struct things {
   unsigned char *new_bytes;
   size_t new_length;
   char *new_json;
+  char *new_text;
+  char *new_shown;
 } things;
 
 /* A state with its seal, as it is read from its bytes. */
@@ -51,13 +62,15 @@ static void make_state(things *t) {
   assert_int_equal(cdam_state_serialize(plain, t->key, &bytes, &t->length, NULL), CDAM_OK);
   assert_int_equal(cdam_state_parse(bytes, t->length, t->key, &t->state, NULL), CDAM_OK);
   assert_int_equal(cdam_state_to_json(t->state, &t->json, NULL), CDAM_OK);
+  assert_int_equal(cdam_state_to_text(t->state, &t->text, NULL), CDAM_OK);
+  assert_int_equal(cdam_state_show(t->state, CDAM_FORM_TEXT, &t->shown, NULL, NULL), CDAM_OK);
   t->bytes = bytes;
   cdam_state_free(plain);
 }
 
 static bool made_something(const things *t) {
   return t->new_state || t->new_options || t->new_key || t->new_client || t->new_bytes ||
-         t->new_json;
+         t->new_json || t->new_text || t->new_shown;
 }
 
 static void free_made(things *t) {
@@ -67,6 +80,10 @@ static void free_made(things *t) {
   cdam_client_free(t->new_client);
   free(t->new_bytes);
   free(t->new_json);
+  free(t->new_text);
+  free(t->new_shown);
+  t->new_text = NULL;
+  t->new_shown = NULL;
   t->new_state = NULL;
   t->new_options = NULL;
   t->new_key = NULL;
@@ -90,6 +107,10 @@ static const char *judge(things *t, cdam_status status) {
   } else if (status == CDAM_OK && t->new_bytes) {
     if (t->new_length != t->length || memcmp(t->new_bytes, t->bytes, t->length) != 0)
       wrong = "other bytes than with memory";
+  } else if (status == CDAM_OK && t->new_text) {
+    if (strcmp(t->new_text, t->text) != 0) wrong = "other text than with memory";
+  } else if (status == CDAM_OK && t->new_shown) {
+    if (strcmp(t->new_shown, t->shown) != 0) wrong = "other text shown than with memory";
   } else if (status == CDAM_OK && t->new_json && t->state) {
     if (strcmp(t->new_json, t->json) != 0) wrong = "other JSON than with memory";
   }
@@ -126,6 +147,59 @@ static cdam_status run_to_json(void *context, cdam_error *err) {
 static cdam_status run_from_json(void *context, cdam_error *err) {
   things *t = context;
   return cdam_state_from_json(t->json, strlen(t->json), t->key, &t->new_state, err);
+}
+
+static cdam_status run_to_text(void *context, cdam_error *err) {
+  things *t = context;
+  return cdam_state_to_text(t->state, &t->new_text, err);
+}
+
+static cdam_status run_from_text(void *context, cdam_error *err) {
+  things *t = context;
+  return cdam_state_from_text(t->text, strlen(t->text), t->key, &t->new_state, err);
+}
+
+static void count_ignored(void *user, const char *field) {
+  (void)user;
+  (void)field;
+}
+
+static cdam_status run_ignoring(void *context, cdam_error *err) {
+  things *t = context;
+  static const char later[] = "later { a: ['b' \"c\", 1] }";
+  char text[4096];
+  snprintf(text, sizeof text, "%s%s", t->text, later);
+  return cdam_state_read_ignoring(CDAM_FORM_TEXT, text, strlen(text), t->key, count_ignored, NULL,
+                                  &t->new_state, err);
+}
+
+static cdam_status run_show(void *context, cdam_error *err) {
+  things *t = context;
+  return cdam_state_show(t->state, CDAM_FORM_TEXT, &t->new_shown, NULL, err);
+}
+
+static bool count_differences(void *user, const cdam_difference *difference) {
+  *(size_t *)user += strlen(difference->field);
+  return true;
+}
+
+/* With everything in one state, and next to nothing in the other. */
+static cdam_status run_diff(void *context, cdam_error *err) {
+  things *t = context;
+  cdam_state *bare = NULL;
+  size_t length = 0, count = 0;
+  cdam_status status = cdam_state_from_json(BARE, strlen(BARE), NULL, &bare, err);
+  if (status == CDAM_OK)
+    status = cdam_state_diff(t->state, bare, count_differences, &length, &count, err);
+  cdam_state_free(bare);
+  t->differences = status == CDAM_OK ? count : 0;
+  return status;
+}
+
+static const char *finish_diff(void *context, cdam_status status, bool once) {
+  (void)once;
+  const things *t = context;
+  return status == CDAM_OK && t->differences != 12 ? "another number of differences" : NULL;
 }
 
 static cdam_status run_save(void *context, cdam_error *err) {
@@ -190,13 +264,15 @@ static void with_state(const char *name, cdam_status (*run)(void *, cdam_error *
   make_state(&t);
   snprintf(t.path, sizeof t.path, "/tmp/cofferdam-oom-%ld.state", (long)getpid());
   assert_int_equal(cdam_state_save(t.state, t.path, t.key, NULL), CDAM_OK);
-  exhaust(&(exhaust_case){name, run, finish, &t, false, 0});
+  exhaust(&(exhaust_case){name, run, run == run_diff ? finish_diff : finish, &t, false, 0});
   /* Whatever failed, the file is whole. */
   assert_int_equal(cdam_state_load(t.path, t.key, &t.new_state, NULL), CDAM_OK);
   free_made(&t);
   unlink(t.path);
   free(t.bytes);
   free(t.json);
+  free(t.text);
+  free(t.shown);
   cdam_key_free(t.key);
   cdam_state_free(t.state);
 }
@@ -222,6 +298,15 @@ static void test_json(void **unused) {
   (void)unused;
   with_state("state to JSON", run_to_json, false);
   with_state("state from JSON", run_from_json, false);
+}
+
+static void test_text(void **unused) {
+  (void)unused;
+  with_state("state to text", run_to_text, false);
+  with_state("state from text", run_from_text, false);
+  with_state("state from text, with names to ignore", run_ignoring, false);
+  with_state("state shown", run_show, false);
+  with_state("states compared", run_diff, false);
 }
 
 static void test_file(void **unused) {
@@ -250,9 +335,9 @@ static void test_client(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_parse),   cmocka_unit_test(test_serialize), cmocka_unit_test(test_copy),
-      cmocka_unit_test(test_json),    cmocka_unit_test(test_file),      cmocka_unit_test(test_key),
-      cmocka_unit_test(test_options), cmocka_unit_test(test_client),
+      cmocka_unit_test(test_parse), cmocka_unit_test(test_serialize), cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_json),  cmocka_unit_test(test_text),      cmocka_unit_test(test_file),
+      cmocka_unit_test(test_key),   cmocka_unit_test(test_options),   cmocka_unit_test(test_client),
   };
   return cmocka_run_group_tests_name("oom_values", tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ class Place:
         return name
 
     def content(self, state):
-        return json.loads(self.cli(OK, "state", "show", state))
+        return json.loads(self.cli(OK, "state", "show", "--show-env", state))
 
 
 def document_of(container, **changes):
