@@ -15,7 +15,7 @@ from problems import Problems
 from vocabulary import PACKAGE, Reader
 
 SUMS = "SHA256SUMS"
-NAME = re.compile(r"r([1-9][0-9]*)-.+\.(binpb|json)")
+NAME = re.compile(r"r([1-9][0-9]*)-.+\.(binpb|json|txtpb)")
 
 
 def names(goldens: pathlib.Path, number: int) -> list[str]:

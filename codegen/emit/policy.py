@@ -8,19 +8,20 @@ from model import Field, Model
 from text import Writer, arguments, c_string, c_strings, made_by
 
 
-def _equal(field: Field) -> str:
-    name = field.name
+def _if_equal(field: Field) -> str:
+    """Returns when both are the same; broken where it is too long for a line."""
+    name, then = field.name, ") return CDAM_OK;"
     if field.kind == "map":
-        return "cdam_map_equal(&wanted, &given)"
+        return arguments("  if (cdam_map_equal", ["&wanted", "&given"], then)
     if field.repeated:
         word = "strings" if field.kind == "string" else "uint32"
-        return (
-            f"cdam_same_{word}(minimum->{name}, minimum->n_{name}, options->{name}, "
-            f"options->n_{name})"
-        )
+        names = [f"{who}->{what}{name}" for who in ("minimum", "options") for what in ("", "n_")]
+        return arguments(f"  if (cdam_same_{word}", names, then)
     if field.kind == "string":
-        return f"strcmp(cdam_text(minimum->{name}), cdam_text(options->{name})) == 0"
-    return f"minimum->{name} == options->{name}"
+        texts = [f"cdam_text({who}->{name})" for who in ("minimum", "options")]
+        return arguments("  if (strcmp", texts, " == 0" + then)
+    line = f"  if (minimum->{name} == options->{name}{then}"
+    return line if len(line) <= 100 else line.replace(" == ", " ==\n      ")
 
 
 def _field(out: Writer, field: Field) -> None:
@@ -35,15 +36,7 @@ def _field(out: Writer, field: Field) -> None:
     if field.kind == "map":
         out.add(f"  cdam_map wanted = {map_of(field)}(minimum);")
         out.add(f"  cdam_map given = {map_of(field)}(options);")
-    line = f"  if ({_equal(field)}) return CDAM_OK;"
-    if len(line) > 100:
-        head, _, rest = line.partition("(cdam_same")
-        line = arguments(
-            f"  if (cdam_same{rest.split('(')[0]}",
-            rest.split("(")[1].split(")")[0].split(", "),
-            ") return CDAM_OK;",
-        )
-    out.add(line)
+    out.add(_if_equal(field))
     if field.kind == "enum":
         out.add(f"  const char *wanted = {docker_word(field.enum)}(minimum->{field.name});")
         out.add(f"  const char *given = {docker_word(field.enum)}(options->{field.name});")
