@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options and states as values: make, copy, check, compare, and turn into bytes,
- * files and ProtoJSON and back. The accessors of single fields are generated:
+ * files, ProtoJSON and text format and back. The accessors of single fields are generated:
  * see options.h and state.h.
  *
  * No function here touches an engine.
