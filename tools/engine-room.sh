@@ -102,7 +102,7 @@ prepare_room() {
   mount -t tmpfs -o mode=755 tmpfs /run
   mount --bind "$dir" "$dir"
   mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup
-  mkdir -p "$dir/data" "$dir/exec"
+  mkdir -p "$dir/data" "$dir/exec" "$dir/tmp"
   cat >"$dir/daemon.json" <<JSON
 {
   "deprecated-key-path": "$dir/key.json",
@@ -115,7 +115,7 @@ JSON
 # True when the engine answers; false when it has ended, or takes more than 60 s.
 launch() {
   local try
-  setsid dockerd --config-file "$dir/daemon.json" --data-root "$dir/data" \
+  TMPDIR="$dir/tmp" setsid dockerd --config-file "$dir/daemon.json" --data-root "$dir/data" \
     --exec-root "$dir/exec" --pidfile "$dir/pid" --group "$gid" -H "unix://$dir/docker.sock" "$@" \
     >"$dir/log" 2>&1 </dev/null {leash_in}<&- &
   dockerd=$!

@@ -113,7 +113,9 @@ def around(record, name):
                if line.startswith("not ok") and line.endswith(name)), 0)
     end = next((i for i in range(at + 1, len(lines)) if re.match(r"(not )?ok\b", lines[i])),
                len(lines))
-    said = lines[max(0, at - 5):min(end, at + 40)]
+    said = lines[max(0, at - 5):end]
+    if len(said) > 60:
+        said = said[:20] + ["[...]"] + said[-40:]
     return "\n".join(said + (record.get("stderr") or "").splitlines()[-40:])
 
 
