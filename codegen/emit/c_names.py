@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from model import Enum, EnumValue, Field, Message, Model
 
 OPTIONS_TYPE = "Cofferdam__V1__SandboxOptions"
@@ -11,6 +13,11 @@ STATE_TYPE = "Cofferdam__V1__SessionState"
 
 def message_type(name: str) -> str:
     return f"Cofferdam__V1__{name}"
+
+
+def lower(camel: str) -> str:
+    """protoc-c's own way: an underscore where small letters end."""
+    return re.sub(r"(?<=[^A-Z])(?=[A-Z])", "_", camel).lower()
 
 
 def message_descriptor(message: Message) -> str:
@@ -23,7 +30,9 @@ def entry_type(message: Message, field: Field) -> str:
 
 
 def entry_descriptor(message: Message, field: Field) -> str:
-    return f"cofferdam__v1__{message.snake}__{field.name}_entry__descriptor"
+    """protoc-c makes it from the type's name, in which a word of one letter has no end."""
+    camel = "".join(part.capitalize() for part in field.name.split("_"))
+    return f"cofferdam__v1__{message.snake}__{lower(camel)}_entry__descriptor"
 
 
 def enum_type(enum: Enum) -> str:

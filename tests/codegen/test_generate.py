@@ -124,6 +124,16 @@ class Compiled(Scratch):
             if shutil.which(compiler):
                 self.compile(self.directory / "generated", compiler)
 
+    def test_long_names_compile(self) -> None:
+        """Wherever a line has to be broken."""
+        schema = self.small_schema()
+        long = "_with_a_name_that_is_longer_than_most"
+        for name in ("bool read_only", "string user", "string drops", "uint32 groups", "> tmpfs"):
+            self.edit(schema, "options.proto", f"{name} = ", f"{name}{long} = ")
+        done = self.generate(schema)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.compile(self.directory / "generated")
+
     def test_every_released_revision_generates_and_compiles(self) -> None:
         frozen = sorted((ROOT / "schema/released").glob("*.binpb"))
         self.assertGreaterEqual(len(frozen), 2)

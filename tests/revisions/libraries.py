@@ -108,8 +108,9 @@ def make_next(work: pathlib.Path) -> pathlib.Path:
     shutil.rmtree(schema, ignore_errors=True)
     shutil.copytree(SCHEMA, schema)
     files = schema / "cofferdam/v1"
-    insert_last(files / "options.proto", "message SandboxOptions", OPTIONS.format(revision=revision))
-    insert_last(files / "state.proto", "enum Feature", FEATURE.format(revision=revision))
+    for file, opening, text in (("options", "message SandboxOptions", OPTIONS),
+                                ("state", "enum Feature", FEATURE)):
+        insert_last(files / f"{file}.proto", opening, text.format(revision=revision))
     must(sys.executable, ROOT / "codegen/compat.py", "--schema", schema)
     out = work / "next.binpb"
     must("protoc", f"-I{schema}", "-I/usr/include", "--include_imports",

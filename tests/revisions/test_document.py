@@ -177,8 +177,8 @@ class Document(unittest.TestCase):
             "tests/abi/symbols.txt", "tests/abi/cofferdam.abi"})
         symbols = [set(tree["tests/abi/symbols.txt"].split()) for tree in (before, after)]
         self.assertEqual(symbols[0] - symbols[1], set(), "symbols are only added")
-        self.assertRegex(after["tests/revisions/README.md"].decode(),
-                         rf"\| r{self.revision}-cpuset .*\| refuses: feature 500 \| resumes \| resumes")
+        row = rf"\| r{self.revision}-cpuset .*\| refuses: feature 500 (\| resumes ){{2}}\|"
+        self.assertRegex(after["tests/revisions/README.md"].decode(), row)
 
     def test_the_rules(self) -> None:
         rows = re.findall(r"(?m)^\| `([a-z-]+)` \| (.*) \|$", DOCUMENT.read_text("utf-8"))
@@ -186,9 +186,9 @@ class Document(unittest.TestCase):
 
     def test_what_was_not_printed_is_found(self) -> None:
         output = "a 1\nb 2\nc 3\n"
-        for wanted in (["a 1", "b 2", "c 3"], ["…", "c …"], ["a …", "…"], ["… 1", "…", "c 3"]):
+        for wanted in (["a 1", "b 2", "c 3"], ["…", "c …"], ["a …", "…"], ["a 1", "…", "c 3"]):
             self.assertEqual(missing_lines(wanted, output), [], wanted)
-        for wanted in (["a 1", "b 2"], ["b 2", "c 3"], ["…", "d"], ["a 1", "c 3"], ["a 2", "…"]):
+        for wanted in (["a 1", "b 2"], ["b 2", "c 3"], ["…", "d"], ["a 1", "c 3"], ["a", "…"]):
             self.assertNotEqual(missing_lines(wanted, output), [], wanted)
 
 
