@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ProtoJSON: what Python's printer says, and nothing that is odd. */
-#include "state_support.h"
+#include "state_goldens.h"
 
 #include <cofferdam/options.h>
 #include <cofferdam/state.h>
@@ -12,71 +12,30 @@
 
 /* ---- goldens ---- */
 
-static const char *const goldens[] = {
-    "r1-minimal",      "r1-full",       "r1-hmac",      "r2-unset",         "r2-none-full",
-    "r2-none-minimal", "r2-none-ports", "r2-none-hmac", "r2-none-unsealed", "r2-none-unknown"};
-
-static blob golden_json(const char *name) {
-  char file[64];
-  snprintf(file, sizeof file, "%s.json", name);
-  return golden(file);
-}
-
-static blob golden_bytes(const char *name) {
-  char file[64];
-  snprintf(file, sizeof file, "%s.binpb", name);
-  return golden(file);
+static void compare_json(const char *name, const cdam_state *state, const blob *expected) {
+  char *json = NULL;
+  cdam_error err;
+  if (cdam_state_to_json(state, &json, &err)) fail_msg("%s", err.message);
+  assert_null(strchr(json, '\n'));
+  json_t *ours = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+  json_t *theirs =
+      json_loadb((char *)expected->bytes, expected->length, JSON_REJECT_DUPLICATES, NULL);
+  assert_non_null(ours);
+  assert_non_null(theirs);
+  if (!json_equal(ours, theirs)) fail_msg("%s: %s", name, json);
+  json_decref(ours);
+  json_decref(theirs);
+  free(json);
 }
 
 static void written_as_python_writes_it(void **unused) {
   (void)unused;
-  cdam_key *key = golden_key();
-  for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
-    blob bytes = golden_bytes(goldens[i]), text = golden_json(goldens[i]);
-    cdam_state *state = parse_good(&bytes, strstr(goldens[i], "hmac") ? key : NULL);
-    char *json = NULL;
-    cdam_error err;
-    if (cdam_state_to_json(state, &json, &err)) fail_msg("%s", err.message);
-    assert_null(strchr(json, '\n'));
-    json_t *ours = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-    json_t *theirs = json_loadb((char *)text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(ours);
-    assert_non_null(theirs);
-    if (!json_equal(ours, theirs)) fail_msg("%s: %s", goldens[i], json);
-    json_decref(ours);
-    json_decref(theirs);
-    free(json);
-    cdam_state_free(state);
-    blob_free(&bytes);
-    blob_free(&text);
-  }
-  cdam_key_free(key);
+  write_goldens("json", compare_json);
 }
 
 static void read_as_python_writes_it(void **unused) {
   (void)unused;
-  cdam_key *key = golden_key();
-  for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
-    blob bytes = golden_bytes(goldens[i]), text = golden_json(goldens[i]);
-    const cdam_key *used = strstr(goldens[i], "hmac") ? key : NULL;
-    cdam_state *state = NULL;
-    cdam_error err;
-    cdam_status status = cdam_state_from_json((char *)text.bytes, text.length, used, &state, &err);
-    if (strstr(goldens[i], "unknown")) {
-      /* JSON does not show what is not known, and the seal tells that something is missing. */
-      assert_int_equal(status, CDAM_ERR_SEAL);
-      assert_null(state);
-    } else {
-      if (status) fail_msg("%s: %s", goldens[i], err.message);
-      blob written = serialize(state, used);
-      assert_memory_equal(written.bytes, bytes.bytes, bytes.length);
-      blob_free(&written);
-    }
-    cdam_state_free(state);
-    blob_free(&bytes);
-    blob_free(&text);
-  }
-  cdam_key_free(key);
+  read_goldens("json", cdam_state_from_json);
 }
 
 static void exact_text(void **unused) {
@@ -396,8 +355,8 @@ static void seals_in_json(void **unused) {
   (void)unused;
   cdam_key *key = golden_key();
   cdam_key *other = make_key("test-key", TEST_HEX, 64);
-  blob sha = golden_json("r2-none-full"), hmac = golden_json("r2-none-hmac");
-  blob bare = golden_json("r2-none-unsealed");
+  blob sha = golden_as("r2-none-full", "json"), hmac = golden_as("r2-none-hmac", "json");
+  blob bare = golden_as("r2-none-unsealed", "json");
   const struct {
     const blob *json;
     const cdam_key *key;
