@@ -31,7 +31,7 @@ static const char state_json[] =
 static const char inspect_json[] =
     "{\"Id\":\"" CONTAINER "\",\"Image\":\"" IMAGE "\",\"State\":{\"Status\":\"running\"},"
     "\"Config\":{\"Labels\":{\"io.cofferdam.session-id\":\"" SESSION "\",\"a\":\"1\",\"b\":\"2\"}},"
-    "\"HostConfig\":{\"NetworkMode\":\"none\"},"
+    "\"HostConfig\":{\"NetworkMode\":\"none\",\"Privileged\":false},"
     "\"NetworkSettings\":{\"Networks\":{\"none\":{\"IPAddress\":\"\"}}}}";
 
 static const char exec_stream[] =
