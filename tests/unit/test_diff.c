@@ -99,6 +99,7 @@ static void maps_and_lists(void **unused) {
          t);
   assert_int_equal(t.sensitive, 3);
   assert_int_equal(t.isolates, 0);
+  assert_int_equal(t.loses, 0);
   cdam_options_clear_exposed_ports(options);
   told none = diff(first, second);
   assert_non_null(strstr(none.lines, "options.exposed_ports: [8080, 80, 65535] -> nothing\n"));
@@ -192,6 +193,11 @@ static void the_caller_ends_it(void **unused) {
   assert_int_equal(t.count, 2);
   assert_int_equal(count, 2);
   assert_true(diff(first, second).count > 10);
+  cdam_state *later = from_golden("r2-none-unknown.binpb");
+  t = (told){.most = 1};
+  assert_int_equal(cdam_state_diff(first, later, note, &t, &count, NULL), CDAM_OK);
+  assert_int_equal(t.count, 1);
+  cdam_state_free(later);
   assert_int_equal(cdam_state_diff(NULL, second, note, &t, &count, NULL), CDAM_ERR_ARGUMENT);
   assert_int_equal(cdam_state_diff(first, NULL, note, &t, &count, NULL), CDAM_ERR_ARGUMENT);
   assert_int_equal(cdam_state_diff(first, second, NULL, &t, NULL, NULL), CDAM_ERR_ARGUMENT);
