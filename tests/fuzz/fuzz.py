@@ -22,11 +22,12 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build-fuzz"
 PROGRAMS = BUILD / "tests" / "fuzz"
+SEEDS, CORPORA = PROGRAMS / "seeds", HERE / "corpora"
 FOUND, KEPT = BUILD / "findings", BUILD / "corpus"
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("*.c"))
 # What these accept is judged by checker.py while they run.
 CHECKED = {"create_body", "protojson", "state", "textproto"}
-MAX_INPUT = 4096
+MAX_INPUT, MAX_KEPT = 4096, 1024
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -52,11 +53,11 @@ def fuzz(target, seconds):
     found.mkdir(parents=True, exist_ok=True)
     kept.mkdir(parents=True, exist_ok=True)
     line = command(target, f"-max_total_time={seconds}", f"-max_len={MAX_INPUT}", "-timeout=60",
-                   "-print_final_stats=1", f"-artifact_prefix={found}/", kept,
-                   HERE / "corpora" / target)
+                   "-print_final_stats=1", f"-artifact_prefix={found}/", kept, SEEDS / target,
+                   CORPORA / target)
     dictionary = HERE / "dictionaries" / target
     if dictionary.exists():
-        line.insert(-2, f"-dict={dictionary}")
+        line.insert(-3, f"-dict={dictionary}")
     if target in CHECKED:
         line = [sys.executable, str(HERE / "checker.py"), target, *line]
     done = subprocess.run(line, cwd=found, capture_output=True, check=False,
@@ -71,7 +72,7 @@ def find_planted():
     with tempfile.TemporaryDirectory() as place:
         seeds = pathlib.Path(place, "seeds")
         seeds.mkdir()
-        shutil.copy(HERE / "corpora" / "inspect" / "bare", seeds)
+        shutil.copy(SEEDS / "inspect" / "bare", seeds)
         done = subprocess.run(command("planted", "-seed=1", "-runs=300000", "-max_total_time=120",
                                       f"-artifact_prefix={place}/", seeds),
                               capture_output=True, check=False, env={**os.environ, **SANITIZERS})
@@ -94,15 +95,17 @@ def report(outcome):
 
 
 def minimise(target):
-    """Adds to the committed corpus what reaches code that it does not reach."""
-    corpus = HERE / "corpora" / target
+    """Adds to the committed corpus what reaches code that neither it nor the seeds reach."""
+    corpus = CORPORA / target
     with tempfile.TemporaryDirectory() as place:
         merged = pathlib.Path(place, "merged")
-        shutil.copytree(corpus, merged)
-        subprocess.run(command(target, "-merge=1", "-use_counters=0", f"-max_len={MAX_INPUT}",
+        shutil.copytree(SEEDS / target, merged)
+        shutil.copytree(corpus, merged, dirs_exist_ok=True)
+        before = set(merged.iterdir())
+        subprocess.run(command(target, "-merge=1", "-use_counters=0", f"-max_len={MAX_KEPT}",
                                merged, KEPT / target),
                        capture_output=True, check=True, env={**os.environ, **SANITIZERS})
-        new = [path for path in merged.iterdir() if not (corpus / path.name).exists()]
+        new = set(merged.iterdir()) - before
         for path in new:
             name = "found-" + hashlib.sha256(path.read_bytes()).hexdigest()[:12]
             shutil.copyfile(path, corpus / name)

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of the corpora: what the fuzz targets start from. corpora/README.md tells more.
+"""Writes what the fuzz targets start from: seeds.py DIRECTORY
 
-Run again after goldens were added. What fuzzing itself has found (corpora/*/found-*) stays.
+One directory for each target, and in it one file for each input, as the target takes it (the
+comment at the top of the target says what the bytes mean). They come from the goldens, and from
+lists below of what readers are meant for and of what they are known to be asked wrongly. The build
+writes them; what fuzzing has found besides is in corpora/.
 """
 
 import json
@@ -46,6 +49,45 @@ def of_goldens():
         yield "textproto", f"{path.stem}-without-seal", text_format.MessageToString(golden).encode()
 
 
+# Pieces of wire format that parsers are known to read in different ways, or that nobody may read.
+WIRE = {
+    "bad-utf8": b"\x0a\x02\xc3\x28", "nul": b"\x0a\x01\x00", "surrogate": b"\x0a\x03\xed\xa0\x80",
+    "long-varint": b"\x28\x81\x00", "zero-varint": b"\x28\x80\x00", "long-tag": b"\xa8\x00\x01",
+    "narrowed": b"\x28\x81\x80\x80\x80\x10", "negative": b"\x28" + b"\xff" * 9 + b"\x01",
+    "port-narrowed": b"\x12\x06\x81\x80\x80\x80\x80\x10", "port-unpacked": b"\x10\x01",
+    "ports-empty": b"\x12\x00", "group": b"\x2b\x2c", "group-unknown": b"\xc3\x3e\xc4\x3e",
+    "field-0": b"\x00\x01", "fixed": b"\x2d\x01\x00\x00\x00", "wire-type-7": b"\x2f",
+    "map-twice": b"\x1a\x05\x0a\x01k\x12\x00\x1a\x05\x0a\x01k\x12\x00",
+    "map-unsorted": b"\x1a\x03\x0a\x01z\x1a\x03\x0a\x01a\x22\x03\x0a\x01Z\x22\x03\x0a\x01A",
+    "map-empty": b"\x1a\x00", "map-key-twice": b"\x1a\x06\x0a\x01k\x0a\x01l",
+    "map-more": b"\x1a\x05\x0a\x01k\x18\x01", "mode-0": b"\x28\x00", "mode-1": b"\x28\x01",
+    "mode-2": b"\x28\x02", "unknown": b"\xc0\x3e\x2a", "field-number": b"\xf8\xff\xff\xff\x1f\x01",
+    "cut": b"\x0a\x05a", "cut-number": b"\x28\x80", "bool-2": b"\x40\x02",
+    "revision-narrowed": b"\x08\x82\x80\x80\x80\x10", "feature-0": b"\x10\x00",
+    "feature-2": b"\x10\x02", "feature-1": b"\x10\x01", "features": b"\x12\x02\x01\x01",
+    "seal-empty": b"\xfa\x7f\x00", "seal-first": b"\xfa\x7f\x02\x08\x01\x40\x01",
+}
+
+
+def odd_states():
+    """Each piece in a state, in front and behind, and in its options."""
+    for mode in (0, 1):
+        state = states.Revision(2).minimal(network_mode=mode)
+        whole = state.SerializeToString(deterministic=True)
+        options = state.options.SerializeToString(deterministic=True)
+        state.ClearField("options")
+        rest = state.SerializeToString(deterministic=True)
+        word = "none" if mode else "unset"
+        yield "state", f"{word}-no-options", rest
+        for name, piece in WIRE.items():
+            yield "state", f"{word}-before-{name}", piece + whole
+            yield "state", f"{word}-behind-{name}", whole + piece
+            for bare, where in ((options, ""), (options[:-2] if mode else b"", "-alone")):
+                inner = bare + piece
+                yield "state", f"{word}-options-{name}{where}", (
+                    rest + b"\x22" + bytes([len(inner)]) + inner)
+
+
 def odd_json():
     """Every form in which ProtoJSON may say a value."""
     yield "protojson", "numbers", (
@@ -54,6 +96,11 @@ def odd_json():
         b'{"image":"a","exposed_ports":null,"networkMode":"NETWORK_MODE_NONE","labels":null}')
     yield "protojson", "escapes", (
         b'{"image":"a","env":{"\\u00e9":"\\ud83d\\udd12\\n","B":"\\/"},"labels":{"":""}}')
+    for name, number in {"huge": "1e30", "exact": "9007199254740993.0", "negative": "-1",
+                         "fraction": "1.5", "beyond": "65536", "text": '"01"', "minus-0": "-0.0",
+                         "wide": "4294967297", "true": "true"}.items():
+        yield "protojson", f"number-{name}", (
+            f'{{"image":"a","exposedPorts":[{number}],"networkMode":{number}}}').encode()
     yield "protojson", "twice", b'{"image":"a","image":"b","networkMode":1,"network_mode":0}'
     yield "protojson", "deep", b'{"options":' + b'[' * 70 + b']' * 70 + b'}'
 
@@ -69,6 +116,9 @@ def odd_text():
         b"image: 'a' \"b\" exposed_ports: [1, 0x50] exposed_ports: 017 # ports\n"
         b"labels { key: 'k' value: '\\x41\\101\\303\\251\\n' } env: <key: 'E'>; "
         b"network_mode: 1,")
+    yield "textproto", "escapes", (
+        b"image: 'a' env { key: 'A' value: "
+        b"'\\a\\b\\f\\n\\r\\t\\v\\\\\\'\\\"\\1\\01\\0012\\x4g\\x414' }")
     for escape in (b"?", b"X41", b"u00e9", b"U0001f512", b"q"):
         name = "escape-" + escape[:1].decode().replace("?", "question-mark")
         yield "textproto", name, b"image: 'a' env { key: 'A' value: '\\" + escape + b"' }"
@@ -104,6 +154,29 @@ def inspects():
     yield "inspect", "bare", text(bare)
     yield "inspect", "adopted", text({**bare, "Name": f"/cofferdam-adopted-{SESSION}",
                                       "Config": {"Labels": {}}})
+    def networks(value):
+        return text({**bare, "NetworkSettings": {"Networks": value}})
+
+    for name, value in {"null": None, "list": [], "text": "none", "zero": 0, "false": False,
+                        "none-null": {"none": None}, "none-list": {"none": []},
+                        "other": {"None": {}}, "empty-name": {"": {}}}.items():
+        yield "inspect", f"networks-{name}", networks(value)
+    for key in network:
+        for name, value in {"text": "x", "one": 1, "false": False, "null": None, "real": 0.0,
+                            "list": []}.items():
+            yield "inspect", f"network-{key}-{name}", networks({"none": {key: value}})
+    yield "inspect", "networks-absent", text({**bare, "NetworkSettings": {}})
+    for name, value in {"null": None, "empty": "", "None": "None", "list": ["none"],
+                        "bridge": "bridge", "none-nul": "none\0"}.items():
+        yield "inspect", f"mode-{name}", text({**bare, "HostConfig": {"NetworkMode": value}})
+    yield "inspect", "not-adopted", text({
+        **bare, "Name": f"/cofferdam-adopted-{SESSION}",
+        "Config": {"Labels": {"io.cofferdam.session-id": "another"}}})
+    for name, value in {"other": ["A=b", "C=", "A=c"], "absent": ["A=b"], "null": None}.items():
+        yield "inspect", f"env-{name}", text({**base, "Config": {**config, "Env": value}})
+    for name, value in {"any": "0.0.0.0", "ipv6": "::", "empty": "", "null": None}.items():
+        yield "inspect", f"port-{name}", text({**base, "HostConfig": {
+            **host, "PortBindings": {"80/tcp": [{"HostIp": value, "HostPort": ""}]}}})
     yield "inspect", "connected", text({**bare, "NetworkSettings": {"Networks": {
         "bridge": {**network, "IPAddress": "172.17.0.2"}}}})
     yield "inspect", "two-networks", text({**bare, "NetworkSettings": {"Networks": {
@@ -130,6 +203,7 @@ def exec_streams():
 def pulls():
     line = text({"status": "Downloading", "id": "a1", "progressDetail": {"current": 5, "total": 9}})
     yield "pull_stream", "progress", b"\x02\x07\x40" + line + b"\r\n\n" + line + b"\n"
+    yield "pull_stream", "cut-at-the-newline", b"\x01" + bytes([len(line)]) + line + b"\n" + line
     yield "pull_stream", "two-on-a-line", b"\x00" + line + b" " + line + b"\n" + line
     yield "pull_stream", "error", b"\x01\x09" + line + b"\n" + text(
         {"errorDetail": {"message": "no such image"}, "error": "no"})
@@ -152,6 +226,7 @@ def replies():
                                                 "Content-Length: 2", b"OK")
     yield "http_reply", "ping-two-versions", b"\x03" + reply(
         "HTTP/1.1 200 OK\r\nApi-Version: 1.45\r\napi-version:1.41 ", b"OK")
+    yield "http_reply", "ping-long", b"\x00" + reply("HTTP/1.1 200 OK\r\nApi-Version: " + "1" * 99)
     yield "http_reply", "ping-old", b"\x00" + reply("HTTP/1.0 200 OK\r\nApi-Version: 1.24")
     yield "http_reply", "ping-hint", b"\x18" + reply("HTTP/1.1 100 Continue\r\nApi-Version: 1.60") \
         + reply("HTTP/1.1 200 OK\r\nApi-Version: 1.52")
@@ -184,7 +259,12 @@ def references():
             "x@sha256:" + "0" * 64,
             "x:1@sha512:" + "f" * 128, "sha256:" + "a" * 64, "b" * 64, "x@sha384:" + "e" * 96]
     bad = ["", "Busybox", "a//b", "a/", "/a", ":x", "x:", "x@", "x@sha256:0", "-a/b", "a-/b",
-           "a..b", "x:-y", "a___b", "x" * 256, "x:" + "t" * 129, "a@b@c", "h:p/x", "[g]/x"]
+           "a..b", "x:-y", "a___b", "x" * 256, "x:" + "t" * 129, "x:" + "t" * 130,
+           "a@b@c", "h:p/x", "[g]/x"]
+    # The longest names, with what Docker puts in front of them counted in, and one byte more.
+    for prefix, room in (("", 237), ("team/", 245), ("host.example/", 255), ("localhost/", 255)):
+        good.append(prefix + "x" * (room - len(prefix)))
+        bad.append(prefix + "x" * (room + 1 - len(prefix)))
     for number, reference in enumerate(good):
         yield "image_reference", f"good-{number:02}", reference.encode()
     for number, reference in enumerate(bad):
@@ -223,18 +303,19 @@ def agents():
     yield "agents_json", "full", text(document)
     yield "agents_json", "bare", text(bare)
     yield "agents_json", "null", text({**bare, "network_mode": None})
-    yield "agents_json", "bridge", text({**bare, "network_mode": "bridge"})
+    for name, mode in {"bridge": "bridge", "empty": "", "None": "None", "list": ["none"]}.items():
+        yield "agents_json", f"mode-{name}", text({**bare, "network_mode": mode})
     yield "agents_json", "unknown", text({**bare, "later": {"a": [1]}, "snapshot_fingerprint": "f"})
 
 
-def main():
-    for make in (of_goldens, odd_json, odd_text, inspects, exec_streams, pulls, replies, references,
-                 versions, agents):
+def main(directory):
+    for make in (of_goldens, odd_states, odd_json, odd_text, inspects, exec_streams, pulls, replies,
+                 references, versions, agents):
         for target, name, data in make():
-            path = HERE / "corpora" / target / name
+            path = pathlib.Path(directory, target, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

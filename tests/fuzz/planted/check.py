@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do the targets and libFuzzer find faults that were planted? check.py ROOT REPLAY PLANTED
+"""Do the targets and libFuzzer find faults that were planted? check.py ROOT REPLAY PLANTED SEEDS
 
 REPLAY and PLANTED replay files with the target `inspect`; PLANTED has planted/compare.c in it.
 """
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT, REPLAY, PLANTED = (pathlib.Path(argument) for argument in sys.argv[1:4])
+ROOT, REPLAY, PLANTED, SEEDS = (pathlib.Path(argument) for argument in sys.argv[1:5])
 HERE = pathlib.Path(__file__).resolve().parent
 BASE = [ROOT / "runtime/base" / name for name in ("buffer.c", "fail.c", "utf8.c")]
 FLAGS = ["-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=fuzzer,address,undefined",
@@ -38,7 +38,7 @@ def fuzz(program, place):
     """From one good stream, with the same numbers every time."""
     seeds = pathlib.Path(place, "seeds")
     seeds.mkdir(exist_ok=True)
-    (seeds / "whole").write_bytes((HERE.parent / "corpora/exec_stream/whole").read_bytes())
+    (seeds / "whole").write_bytes((SEEDS / "exec_stream" / "whole").read_bytes())
     return run(program, "-seed=1", "-runs=100000", f"-artifact_prefix={place}/", seeds, cwd=place)
 
 
@@ -59,7 +59,7 @@ def has_libfuzzer(place):
 
 
 def main():
-    reproducer = HERE / "two-networks"
+    reproducer = SEEDS / "inspect" / "two-networks"
     status, output = run(REPLAY, reproducer)
     say(status == 0, "the input that shows the planted fault is none for the real library", output)
     status, output = run(PLANTED, reproducer)
