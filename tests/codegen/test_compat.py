@@ -162,7 +162,12 @@ BROKEN = {
         'inspect: { path: "HostConfig.NetworkMode" compare: COMPARE_ABSENT_OR_EQUAL }',
         "network_mode: the comparison with HostConfig.NetworkMode is gone or has changed",
     ),
-    "isolates_no_more": (O, "    isolates: true\n", "", "network_mode: `isolates` has changed"),
+    "isolates_no_more": (
+        O,
+        '    isolates: true\n    feature: "FEATURE_NETWORK_ISOLATION"\n',
+        '    feature: "FEATURE_NETWORK_ISOLATION"\n',
+        "network_mode: `isolates` has changed",
+    ),
     "feature_gone": (
         O,
         '    feature: "FEATURE_NETWORK_ISOLATION"\n',
@@ -366,9 +371,10 @@ class Compat(Scratch):
         self.expect(f"later: its type has changed (against r{NEXT})")
 
     def test_nothing_new_cannot_be_frozen(self) -> None:
+        self.release(READY, READY + LATER)
         done = python(CODEGEN / "freeze.py", "--schema", self.schema)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"the newest since_revision is {NEWEST}; r{NEWEST} is frozen", done.stderr)
+        self.assertIn(f"the newest since_revision is {NEXT}; r{NEXT} is frozen", done.stderr)
 
     def test_freezing_needs_a_history(self) -> None:
         self.edit(

@@ -27,7 +27,8 @@ from google.protobuf.message import DecodeError
 import states
 
 OK = 0
-R2 = states.Revision(2)
+# As the library knows it.
+NOW = states.Revision(states.newest())
 
 
 class Oracle:
@@ -67,7 +68,7 @@ def expect(condition, text):
 
 
 def content(data):
-    return json_format.MessageToDict(R2.State.FromString(data))
+    return json_format.MessageToDict(NOW.State.FromString(data))
 
 
 def text_of(state):
@@ -75,7 +76,7 @@ def text_of(state):
 
 
 def without_seal(data):
-    state = R2.State.FromString(data)
+    state = NOW.State.FromString(data)
     state.ClearField("seal")
     return state
 
@@ -91,7 +92,7 @@ def check_goldens(program, key_path):
         expect(answer, f"{name}: C refuses it")
         written, printed, text = answer
         expect(printed == shown, f"{name}: C's JSON is not Python's")
-        expect(text == text_of(R2.State.FromString(data)), f"{name}: C's text is not Python's")
+        expect(text == text_of(NOW.State.FromString(data)), f"{name}: C's text is not Python's")
         expect(text == (states.HERE / "states" / f"{name}.txtpb").read_bytes(), f"{name}.txtpb")
         for form, document in (("--json", json.dumps(printed).encode()), ("--text", text)):
             back = Oracle(program, form, *oracle.command[1:]).ask([document])[0]
@@ -101,7 +102,7 @@ def check_goldens(program, key_path):
             else:
                 expect(back == answer, f"{name}: C reads it otherwise, {form}")
         expect(without_seal(written) == without_seal(data), f"{name}: Python reads other values")
-        sealed = R2.State.FromString(data).HasField("seal")
+        sealed = NOW.State.FromString(data).HasField("seal")
         expect(written == data or not sealed, f"{name}: other bytes")
         expect(written.startswith(data), f"{name}: other bytes before the seal")
     print(f"{len(names)} goldens: equal")
@@ -113,7 +114,7 @@ def random_text(rng, most):
 
 
 def random_state(rng):
-    state = R2.minimal(network_mode=rng.randrange(2))
+    state = NOW.minimal(network_mode=rng.randrange(2))
     options = state.options
     options.exposed_ports.extend(rng.sample(range(1, 65536), rng.randrange(5)))
     for _ in range(rng.randrange(6)):
@@ -123,21 +124,21 @@ def random_state(rng):
         state.engine.id = "E" * rng.randrange(40)
     state.workspace_ready = bool(rng.randrange(2))
     if rng.randrange(4) == 0:
-        state = R2.with_unknown_fields(state)
+        state = NOW.with_unknown_fields(state)
     return state
 
 
 def check_random(program, key_path, rng, count):
     made = [random_state(rng) for _ in range(count)]
-    for seal, oracle in ((R2.sealed, Oracle(program)),
-                         (R2.sealed_with_key, Oracle(program, key_path))):
+    for seal, oracle in ((NOW.sealed, Oracle(program)),
+                         (NOW.sealed_with_key, Oracle(program, key_path))):
         inputs = [seal(state) for state in made]
         answers = oracle.ask(inputs)
         for state, data, answer in zip(made, inputs, answers):
             expect(answer, f"C refuses a good state: {data.hex()}")
             expect(answer[0] == data, f"C writes other bytes for {data.hex()}")
             expect(answer[1] == content(data), f"C's JSON differs for {data.hex()}")
-            expect(answer[2] == text_of(R2.State.FromString(data)),
+            expect(answer[2] == text_of(NOW.State.FromString(data)),
                    f"C's text differs for {data.hex()}")
     back = Oracle(program, "--json").ask([json.dumps(json_format.MessageToDict(state)).encode()
                                           for state in made])
@@ -195,27 +196,27 @@ def mutate(rng, data):
 
 def nest(rng, state):
     """The state with splices inside of the options, whose length is then right again."""
-    bare = R2.State()
+    bare = NOW.State()
     bare.CopyFrom(state)
     bare.ClearField("options")
-    options = mutate(rng, R2.bytes_of(state.options))
+    options = mutate(rng, NOW.bytes_of(state.options))
     field = b"\x22" + varint(len(options)) + options
-    return field + R2.bytes_of(bare) if rng.randrange(2) else R2.bytes_of(bare) + field
+    return field + NOW.bytes_of(bare) if rng.randrange(2) else NOW.bytes_of(bare) + field
 
 
 def parse(data):
     try:
-        return R2.State.FromString(data)
+        return NOW.State.FromString(data)
     except DecodeError:
         return None
 
 
 def check_mutations(program, rng, count):
-    bases = [R2.minimal(network_mode=1), R2.full(network_mode=1), R2.full(), R2.minimal()]
+    bases = [NOW.minimal(network_mode=1), NOW.full(network_mode=1), NOW.full(), NOW.minimal()]
     inputs = []
     for _ in range(count):
         state = rng.choice(bases)
-        inputs.append(nest(rng, state) if rng.randrange(2) else mutate(rng, R2.bytes_of(state)))
+        inputs.append(nest(rng, state) if rng.randrange(2) else mutate(rng, NOW.bytes_of(state)))
     accepted = none = 0
     for data, answer in zip(inputs, Oracle(program).ask(inputs)):
         if not answer:
@@ -225,7 +226,7 @@ def check_mutations(program, rng, count):
         expect(theirs is not None, f"C accepts what Python refuses: {data.hex()}")
         expect(answer[1] == json_format.MessageToDict(theirs), f"read otherwise: {data.hex()}")
         none += theirs.options.network_mode == 1
-        written = R2.State.FromString(answer[0])
+        written = NOW.State.FromString(answer[0])
         expect(written.options == theirs.options, f"options changed by C: {data.hex()}")
         expect((theirs.options.network_mode == 1) == (list(theirs.required_features) == [1]),
                f"a feature list that disagrees was accepted: {data.hex()}")
@@ -261,14 +262,14 @@ def mutate_text(rng, text):
 
 def parse_text(text):
     try:
-        return text_format.Parse(text, R2.State())
+        return text_format.Parse(text, NOW.State())
     except (text_format.ParseError, UnicodeDecodeError):
         return None
 
 
 def check_text_mutations(program, rng, count):
     bases = [text_format.MessageToString(state, as_utf8=rng.randrange(2) == 1)
-             for state in (R2.minimal(network_mode=1), R2.full(network_mode=1), R2.full())]
+             for state in (NOW.minimal(network_mode=1), NOW.full(network_mode=1), NOW.full())]
     texts = [mutate_text(rng, rng.choice(bases)) for _ in range(count)]
     accepted = changed = 0
     for text, answer in zip(texts, Oracle(program, "--text").ask([t.encode() for t in texts])):

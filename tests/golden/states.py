@@ -139,3 +139,8 @@ def goldens():
         *goldens_r1(),
         *goldens_r2(),
     ]
+
+
+def newest():
+    """The newest revision that has goldens."""
+    return max(revision.revision for _, revision, _ in goldens())

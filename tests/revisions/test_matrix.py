@@ -342,8 +342,8 @@ def _add_tests() -> None:
                     lambda self, name=name, reader=reader: self.check_bytes(name, reader))
             setattr(Files, f"test_json_{label}_by_{reader}",
                     lambda self, name=name, reader=reader: self.check_json(name, reader))
-        # The other goldens differ from these in nothing that an engine sees.
-        if not name.endswith(("-hmac", "-unknown", "-unsealed")):
+        # The other states hold no option that these do not.
+        if not name.endswith(("-hmac", "-unknown", "-unsealed", "-minimal", "-ports")):
             setattr(OnEngine, f"test_{label}", lambda self, name=name: self.check_state(name))
 
 
