@@ -287,6 +287,14 @@ static cdam_status drift_networks(const char *path, const char *network, const j
   return cdam_fail_drift(err, path, wanted, found);
 }
 
+/* Engines repeat the address of one network beside the map of all. */
+static const char *address_beside(const json_t *inspect, const char *path) {
+  const char *dot = strrchr(path, '.');
+  char parent[CDAM_PLACE_SIZE];
+  snprintf(parent, sizeof parent, "%.*s", dot ? (int)(dot - path) : 0, path);
+  return address_in(cdam_json_at(inspect, parent));
+}
+
 cdam_status cdam_compare_only_network(const json_t *inspect, const char *path, const char *network,
                                       cdam_error *err) {
   const json_t *networks = cdam_json_at(inspect, path);
@@ -295,6 +303,8 @@ cdam_status cdam_compare_only_network(const json_t *inspect, const char *path, c
   if (!json_is_object(networks) || count > 1) {
     return drift_networks(path, network, networks, NULL, err);
   }
+  const char *beside = address_beside(inspect, path);
+  if (beside) return drift_networks(path, network, networks, beside, err);
   if (count == 0) return cdam_ok(err);
   const json_t *entry = json_object_get(networks, network);
   if (!entry) return drift_networks(path, network, networks, NULL, err);
