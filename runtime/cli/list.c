@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "engine.h"
@@ -39,14 +40,21 @@ static int put_json(const cli_args *args, const cdam_sandbox_list *list) {
   return cli_finish_stdout(args);
 }
 
+/* How many blanks follow a text in its column. */
+static int pad(const char *text, int width) {
+  size_t length = strlen(text);
+  return length < (size_t)width ? width - (int)length : 0;
+}
+
 static int put_table(const cli_args *args, const cdam_sandbox_list *list) {
   printf("%-36s  %-12s  %-10s  %-20s  %s\n", "SESSION", "CONTAINER", "STATUS", "CREATED", "IMAGE");
   size_t count = cdam_list_count(list);
   for (size_t i = 0; i < count; i++) {
     char created[64];
     format_time(cdam_list_created(list, i), created, sizeof created);
-    printf("%-36s  %-12.12s  %-10s  %-20s  ", cdam_list_session_id(list, i),
-           cdam_list_container_id(list, i), cdam_list_status(list, i), created);
+    printf("%-36s  %-12.12s  ", cdam_list_session_id(list, i), cdam_list_container_id(list, i));
+    cli_put_text(stdout, cdam_list_status(list, i));
+    printf("%*s  %-20s  ", pad(cdam_list_status(list, i), 10), "", created);
     cli_put_text(stdout, cdam_list_image(list, i));
     putchar('\n');
   }

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uuid/uuid.h>
 
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "session/create_request.h"
+#include "session/verify.h"
 
 struct cdam_sandbox_list {
   json_t *containers; /* the engine's array, entries without our label taken out */
@@ -22,16 +24,38 @@ static const json_t *label_of_entry(const json_t *entry) {
   return json_object_get(json_object_get(entry, "Labels"), CDAM_LABEL_SESSION);
 }
 
+/* Anybody may put our label on a container; as its value only a session's id means anything. */
+static bool is_ours(const json_t *entry) {
+  const char *label = json_string_value(label_of_entry(entry));
+  uuid_t parsed;
+  return label && uuid_parse(label, parsed) == 0;
+}
+
+static bool is_whole(const json_t *entry) {
+  return cdam_is_container_id(json_string_value(json_object_get(entry, "Id"))) &&
+         json_is_string(json_object_get(entry, "Image")) &&
+         json_is_string(json_object_get(entry, "State"));
+}
+
+/* The engine filters by label; one that ignores filters must not widen the list. */
+static cdam_status keep_ours(json_t *containers, cdam_error *err) {
+  for (size_t i = json_array_size(containers); i-- > 0;) {
+    if (!is_ours(json_array_get(containers, i)))
+      json_array_remove(containers, i);
+    else if (!is_whole(json_array_get(containers, i)))
+      return cdam_fail(err, CDAM_ERR_PROTOCOL,
+                       "the engine's list has a container without id, image or status");
+  }
+  return CDAM_OK;
+}
+
 static void listed(cdam_operation *op, const cdam_reply *reply) {
   list_operation *this = (list_operation *)op;
   cdam_error error;
   cdam_status status = cdam_answer_json(reply, "list containers", &this->containers, &error);
   if (status == CDAM_OK && !json_is_array(this->containers))
     status = cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine's list of containers is no array");
-  /* The engine filters by label; one that ignores filters must not widen the list. */
-  for (size_t i = status == CDAM_OK ? json_array_size(this->containers) : 0; i-- > 0;)
-    if (!json_is_string(label_of_entry(json_array_get(this->containers, i))))
-      json_array_remove(this->containers, i);
+  if (status == CDAM_OK) status = keep_ours(this->containers, &error);
   cdam_operation_finish(op, status, &error);
 }
 
