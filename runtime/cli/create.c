@@ -44,7 +44,7 @@ static int create(const cli_args *args, const cdam_key *key, const cli_hold *hol
   cdam_status status = cdam_create(client, args->options, &session, &err);
   cli_pull_done(&pull);
   if (status != CDAM_OK) {
-    if (cli_interrupted(hold))
+    if (cli_interrupted(hold) && err.code == CDAM_ERR_PULL)
       cli_say("interrupted; nothing was left behind");
     else
       code = cli_fail(args, &err, NULL);

@@ -157,8 +157,18 @@ static const char *system_advice(cdam_status code, const char *source) {
   return NULL;
 }
 
+/* The failure before may have come with one at cleaning up. */
+static const char *left_behind_advice(const cdam_error *err) {
+  if (strstr(err->message, " could not be removed: ")) return "remove it by hand";
+  if (strstr(err->message, " could not be stopped again: ") ||
+      strstr(err->message, " could not be paused again: "))
+    return "stop it by hand, or give it up with 'cofferdam rm'";
+  return NULL;
+}
+
 int cli_fail(const cli_args *args, const cdam_error *err, const char *source) {
-  const char *next = system_advice(err->code, source);
+  const char *next = left_behind_advice(err);
+  if (!next) next = system_advice(err->code, source);
   if (!next) next = advice(args, err->code);
   if (!next) {
     cli_usage(args->command, "%s", err->message);

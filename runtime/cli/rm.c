@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,8 +10,18 @@
 #include "report.h"
 #include "statefile.h"
 
+/* Behind a symbolic link the state is what must go. */
+static bool unlink_all(const char *path) {
+  char *target = realpath(path, NULL);
+  bool ok = target ? unlink(target) == 0 : errno == ENOENT;
+  int reason = errno;
+  free(target);
+  errno = reason;
+  return ok && (unlink(path) == 0 || errno == ENOENT);
+}
+
 static int remove_file(const char *path) {
-  if (cli_is_stream(path) || unlink(path) == 0 || errno == ENOENT) return CLI_OK;
+  if (cli_is_stream(path) || unlink_all(path)) return CLI_OK;
   cli_say("the sandbox was deleted, but %s could not be removed: %s; remove it by hand", path,
           strerror(errno));
   return CLI_INVALID;

@@ -3,6 +3,7 @@
 
 import hashlib
 import hmac
+import json
 import os
 import shutil
 import socket
@@ -138,8 +139,8 @@ class PullHandler(BaseHTTPRequestHandler):
 class PullingEngine(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
-    def __init__(self, path):
-        super().__init__(str(path), PullHandler)
+    def __init__(self, path, handler=PullHandler):
+        super().__init__(str(path), handler)
         self.endpoint = f"unix://{path}"
         self.pulling = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -147,6 +148,32 @@ class PullingEngine(socketserver.ThreadingUnixStreamServer):
     def close(self):
         self.shutdown()
         self.server_close()
+
+
+# ---- an engine that ignores the network mode and removes nothing ----
+
+class StubbornHandler(PullHandler):
+    def do_GET(self):
+        if "/containers/" in self.path:
+            self.server.pulling.set()
+            time.sleep(0.5)
+            self.answer(200, json.dumps({"Id": CONTAINER_ID, "Config": {"Labels": {
+                "io.cofferdam.session-id": self.server.session}},
+                "HostConfig": {"NetworkMode": "bridge"}}).encode())
+        elif "/images/" in self.path:
+            self.answer(200, b'{"Id":"sha256:%s"}' % CONTAINER_ID.encode())
+        else:
+            self.answer(200, b'{"ID":"E"}')
+
+    do_HEAD = do_GET
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.session = self.path.rpartition("name=cofferdam-")[2]
+        self.answer(201, b'{"Id":"%s"}' % CONTAINER_ID.encode())
+
+    def do_DELETE(self):
+        self.answer(500, b'{"message":"not today"}')
 
 
 # ---- tests ----

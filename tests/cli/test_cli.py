@@ -7,9 +7,9 @@ import re
 import signal
 import subprocess
 
-from support import (CLI, CONTAINER_ID, DIFFERENT, ENGINE, EXEC_FAILED, INVALID, OK, SESSION_ID,
-                     USAGE, CliTest, PullingEngine, Tripwire, env, field, sealed, sealed_with_key,
-                     unsealed)
+from support import (CLI, CONTAINER_ID, DIFFERENT, DRIFT, ENGINE, EXEC_FAILED, INVALID, OK,
+                     SESSION_ID, USAGE, CliTest, PullingEngine, StubbornHandler, Tripwire, env,
+                     field, sealed, sealed_with_key, unsealed)
 
 COMMANDS = ["create", "resume", "exec", "list", "rm", "state show", "state check", "state seal",
             "state verify", "state diff", "state import", "state export"]
@@ -424,6 +424,33 @@ class Pull(CliTest):
         run.communicate(timeout=10)
         os.close(leader)
         self.assertIn(b"\r\x1b[KDownloading\\x1b[31m layer1 5/10 MiB", shown)
+
+
+class LeftBehind(CliTest):
+    """What could not be cleaned up is said, and nothing that is not so."""
+
+    def setUp(self):
+        super().setUp()
+        self.engine = PullingEngine(self.path("socket"), StubbornHandler)
+        self.addCleanup(self.engine.close)
+
+    def create(self, interrupt):
+        run = subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image", "here",
+                                "--network", "none", "--state", str(self.path("s"))],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertTrue(self.engine.pulling.wait(20))
+        if interrupt:
+            run.send_signal(signal.SIGINT)
+        err = run.communicate(timeout=20)[1].decode()
+        self.assertIn("could not be removed: clean up: not today); remove it by hand\n", err)
+        self.assertNotIn("left behind", err)
+        return run.returncode
+
+    def test_said(self):
+        self.assertEqual(self.create(False), DRIFT)
+
+    def test_said_when_interrupted(self):
+        self.assertEqual(self.create(True), -signal.SIGINT)
 
 
 class States(CliTest):

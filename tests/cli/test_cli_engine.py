@@ -189,6 +189,15 @@ class Tour(EngineTest):
         self.assertFalse(state.exists())
         self.assertEqual(self.containers(), [])
 
+    def test_rm_through_a_link(self):
+        """A state that stayed behind the link would make the sandbox again."""
+        state, _ = self.create()
+        link = self.path("link")
+        link.symlink_to(state)
+        self.expect(OK, "rm", "--state", link)
+        self.assertFalse(state.exists())
+        self.assertFalse(link.is_symlink())
+
     def test_rm_of_what_is_gone(self):
         state, container = self.create()
         docker("rm", "-f", container)
