@@ -303,12 +303,11 @@ cdam_status cdam_compare_only_network(const json_t *inspect, const char *path, c
   if (!json_is_object(networks) || count > 1) {
     return drift_networks(path, network, networks, NULL, err);
   }
-  const char *beside = address_beside(inspect, path);
-  if (beside) return drift_networks(path, network, networks, beside, err);
-  if (count == 0) return cdam_ok(err);
   const json_t *entry = json_object_get(networks, network);
-  if (!entry) return drift_networks(path, network, networks, NULL, err);
-  const char *address = json_is_object(entry) ? address_in(entry) : "an odd entry";
+  if (count == 1 && !entry) return drift_networks(path, network, networks, NULL, err);
+  const char *address = NULL;
+  if (entry) address = json_is_object(entry) ? address_in(entry) : "an odd entry";
+  if (!address) address = address_beside(inspect, path);
   return address ? drift_networks(path, network, networks, address, err) : cdam_ok(err);
 }
 
