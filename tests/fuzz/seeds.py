@@ -19,6 +19,7 @@ sys.path.insert(0, str(GOLDEN))
 import states  # noqa: E402
 from google.protobuf import text_format  # noqa: E402
 
+NOW = states.Revision(states.newest())
 ID = states.CONTAINER_ID
 SESSION = states.SESSION_ID
 
@@ -40,7 +41,7 @@ def of_goldens():
         yield "protojson", f"{path.stem}-without-seal", text(state)
         yield "protojson", f"{path.stem}-options", text(state["options"])
         yield "create_body", path.stem, text(state["options"])
-        golden = states.Revision(2).State.FromString(path.read_bytes())
+        golden = NOW.State.FromString(path.read_bytes())
         options = golden.options.SerializeToString(deterministic=True)
         yield "create_body", f"{path.stem}-protobuf", options
         written = text_format.MessageToString(golden.options)
@@ -72,7 +73,7 @@ WIRE = {
 def odd_states():
     """Each piece in a state, in front and behind, and in its options."""
     for mode in (0, 1):
-        state = states.Revision(2).minimal(network_mode=mode)
+        state = NOW.minimal(network_mode=mode)
         whole = state.SerializeToString(deterministic=True)
         options = state.options.SerializeToString(deterministic=True)
         state.ClearField("options")
