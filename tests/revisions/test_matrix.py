@@ -29,6 +29,7 @@ class Setting:
     def __init__(self):
         kept = os.environ.get("REVISIONS_WORK")
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cofferdam-revisions-"))
+        unittest.addModuleCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
         self.libraries = libraries.build(pathlib.Path(kept) if kept else self.scratch / "work")
         self.matrix = matrix.Matrix(self.scratch)
         self.key = self.scratch / matrix.KEY.name
@@ -40,7 +41,6 @@ class Setting:
         if cls.made is None:
             try:
                 cls.made = cls()
-                unittest.addModuleCleanup(shutil.rmtree, cls.made.scratch, ignore_errors=True)
             except AssertionError as problem:
                 cls.made = problem
         if isinstance(cls.made, Exception):
