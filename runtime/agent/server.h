@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one agent is: its loop, its clients, its processes. */
+#ifndef COFFERDAM_AGENT_SERVER_H
+#define COFFERDAM_AGENT_SERVER_H
+
+#include "loop.h"
+#include "peer.h"
+
+#include <sys/types.h>
+
+#define AGENT_VERSION "0.1.0"
+
+typedef struct agent_process agent_process;
+
+enum { AGENT_PROCESS_BUCKETS = 256, AGENT_INSTANCE_BYTES = 16 };
+
+struct agent_server {
+  agent_loop loop;
+  agent_arena arena;
+  bool init; /* we are PID 1 */
+  bool exit_with_clients;
+  char **environment;    /* what the sandbox was started with */
+  const char *workspace; /* absolute and resolved; "" when there is none */
+  uint8_t instance[AGENT_INSTANCE_BYTES];
+  pid_t self;
+  uid_t uid;
+  gid_t gid;
+  int null_fd;
+
+  agent_source listener;
+  agent_peer *clients;
+  unsigned client_count;
+  uint64_t refused_peers;
+
+  agent_source signals;
+  agent_source timer;
+  uint64_t timer_at;
+  agent_source deadline;
+  uint64_t deadline_unix;
+  bool shutting_down;
+  uint64_t shutdown_at;
+  uint32_t stop_grace_ms;
+  int exit_status;
+
+  agent_source notes; /* from the keepers */
+  int note_writer;
+  agent_process *processes[AGENT_PROCESS_BUCKETS];
+  uint64_t next_process;
+  unsigned running;
+  unsigned kept;
+  uint64_t started_total;
+  uint64_t reaped_total;
+  uint64_t next_pass_at; /* when the trees being killed are looked at again; 0: none are */
+  unsigned passes;
+  size_t input_bytes;
+  size_t retain_bytes;
+
+  int memory_events; /* the cgroup's out-of-memory counter; -1 where there is none */
+};
+
+/* Descriptors 0 to 3 become ours, signals are blocked, the loop is open. `argv0` for messages. */
+bool agent_server_open(agent_server *server, char **environment, const char *workspace);
+
+/* Wakes the server at that time (agent_now_ms) or earlier. */
+void agent_server_wake_at(agent_server *server, uint64_t at_ms);
+
+void agent_server_client_gone(agent_server *server, agent_peer *peer);
+
+/* Ends everything: TERM now, KILL after the grace time, then the loop stops. */
+void agent_server_shutdown(agent_server *server, uint32_t grace_ms, int exit_status);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct member {
+  pid_t pid;
+  pid_t parent;
+  agent_process *process; /* whose tree it is in */
+  bool known;
+  bool zombie;
+} member;
+
+typedef struct census {
+  member *members;
+  size_t count;
+  size_t room;
+} census;
+
+/* "PID (name) S PPID …": the name may hold anything, so from its last bracket on. */
+static bool read_member(int proc, const char *name, member *m) {
+  char path[32];
+  size_t length = strnlen(name, 16);
+  memcpy(path, name, length);
+  memcpy(path + length, "/stat", 6);
+  int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[512];
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return false;
+  text[n] = '\0';
+  const char *at = strrchr(text, ')');
+  if (!at || strlen(at) < 4) return false;
+  *m = (member){.pid = (pid_t)strtol(name, NULL, 10),
+                .parent = (pid_t)strtol(at + 4, NULL, 10),
+                .zombie = at[2] == 'Z' || at[2] == 'X'};
+  return true;
+}
+
+static int by_pid(const void *left, const void *right) {
+  pid_t a = ((const member *)left)->pid;
+  pid_t b = ((const member *)right)->pid;
+  return a < b ? -1 : a > b;
+}
+
+static bool take(census *all, const member *m) {
+  if (all->count == all->room) {
+    size_t room = all->room ? all->room * 2 : 128;
+    member *members = realloc(all->members, room * sizeof *members);
+    if (!members) return false;
+    all->members = members;
+    all->room = room;
+  }
+  all->members[all->count++] = *m;
+  return true;
+}
+
+static void read_all(census *all) {
+  DIR *dir = opendir("/proc");
+  if (!dir) return;
+  struct dirent *entry;
+  while ((entry = readdir(dir)) != NULL) {
+    member m;
+    if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+    if (read_member(dirfd(dir), entry->d_name, &m) && !take(all, &m)) break;
+  }
+  closedir(dir);
+  qsort(all->members, all->count, sizeof *all->members, by_pid);
+}
+
+static member *find(census *all, pid_t pid) {
+  member key = {.pid = pid};
+  if (!all->count) return NULL;
+  return bsearch(&key, all->members, all->count, sizeof key, by_pid);
+}
+
+/* Keepers and what was left to us are the roots. What a killed keeper left, and then escaped by
+ * forking twice, nobody can tell apart: it all counts as the adopted command's. */
+static void mark_roots(agent_server *server, census *all) {
+  agent_process *suspect = NULL;
+  for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
+    for (agent_process *p = server->processes[i]; p; p = p->next) {
+      if (!p->keeper) continue;
+      if (p->adopted) suspect = p;
+      member *root = find(all, p->adopted ? p->pid : p->keeper);
+      if (!root || root->parent != server->self) continue;
+      root->known = true;
+      root->process = p;
+    }
+  for (size_t i = 0; suspect && i < all->count; i++) {
+    member *m = &all->members[i];
+    if (m->known || m->parent != server->self) continue;
+    m->known = true;
+    m->process = suspect;
+  }
+}
+
+static agent_process *resolve(census *all, member *m) {
+  member *path = m;
+  agent_process *process = NULL;
+  for (size_t depth = 0; path && depth <= all->count; depth++) {
+    if (path->known) {
+      process = path->process;
+      break;
+    }
+    path = find(all, path->parent);
+  }
+  for (path = m; path && !path->known; path = find(all, path->parent)) {
+    path->known = true;
+    path->process = process;
+  }
+  return process;
+}
+
+static bool take_census(agent_server *server, census *all) {
+  *all = (census){0};
+  read_all(all);
+  if (!all->count) return false;
+  mark_roots(server, all);
+  for (size_t i = 0; i < all->count; i++) resolve(all, &all->members[i]);
+  return true;
+}
+
+static bool is_keeper(const member *m) {
+  return !m->process->adopted && m->pid == m->process->keeper;
+}
+
+static void send_due(const member *m) {
+  if (m->process->kill == AGENT_KILL_TERM) {
+    kill(m->pid, SIGTERM);
+    kill(m->pid, SIGCONT); /* a stopped one could not act on it */
+  } else if (m->process->kill == AGENT_KILL_KILL) {
+    kill(m->pid, SIGKILL);
+  }
+}
+
+bool agent_tree_pass(agent_server *server) {
+  census all;
+  take_census(server, &all);
+  for (size_t i = 0; i < all.count; i++) {
+    const member *m = &all.members[i];
+    if (m->process && !m->zombie && !is_keeper(m)) send_due(m);
+  }
+  free(all.members);
+  bool again = false;
+  for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
+    for (agent_process *p = server->processes[i]; p; p = p->next) {
+      if (p->kill == AGENT_KILL_TERM) p->kill = AGENT_KILL_WAIT;
+      if (p->kill == AGENT_KILL_KILL) again = true;
+    }
+  return again;
+}
+
+bool agent_tree_signal(agent_process *process, int signal) {
+  census all;
+  if (!take_census(process->server, &all)) {
+    errno = ENOMEM;
+    return false;
+  }
+  bool any = false;
+  int error = ESRCH;
+  for (size_t i = 0; i < all.count; i++) {
+    const member *m = &all.members[i];
+    if (m->process != process || m->zombie || is_keeper(m)) continue;
+    if (kill(m->pid, signal) == 0)
+      any = true;
+    else
+      error = errno;
+  }
+  free(all.members);
+  errno = error;
+  return any;
+}
