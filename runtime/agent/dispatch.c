@@ -39,11 +39,13 @@ static void add_credit(agent_peer *peer, agent_channel *channel, uint32_t bytes)
 /* Data and Entry: in the credit, and for an operation that takes them. */
 static void content(agent_peer *peer, agent_channel *channel, const MSG(ToAgent) * message,
                     uint32_t length) {
-  if (channel->granted <= 0) {
+  /* An end without data is free: nobody has to wait to say that there is no more. */
+  bool is_free = message->body_case == TO(DATA) && message->data->data.len == 0;
+  if (channel->granted <= 0 && !is_free) {
     agent_peer_fail(peer, ERR(PROTOCOL), "sent without credit");
     return;
   }
-  channel->granted -= length;
+  if (!is_free) channel->granted -= length;
   if (message->body_case == TO(DATA) && channel->class->data)
     channel->class->data(channel, message->data);
   else if (message->body_case == TO(ENTRY) && channel->class->entry)

@@ -26,7 +26,7 @@ static void wake_blocked(agent_peer *peer) {
 }
 
 static void want_input(agent_peer *peer) {
-  bool wanted = !peer->closing && !peer->parse.queued && queued(peer) < AGENT_QUEUE_HIGH;
+  bool wanted = !peer->closing && !peer->parse.queued && queued(peer) < AGENT_QUEUE_PAUSE;
   agent_loop_want(&peer->server->loop, &peer->input, wanted ? EPOLLIN : 0);
 }
 
@@ -46,10 +46,11 @@ static void flush(agent_peer *peer) {
     return;
   }
   agent_loop_want(&peer->server->loop, &peer->output, queued(peer) ? EPOLLOUT : 0);
-  if (queued(peer) < AGENT_QUEUE_HIGH) {
-    wake_blocked(peer);
-    want_input(peer);
-  }
+  if (queued(peer) < AGENT_QUEUE_HIGH) wake_blocked(peer);
+  if (queued(peer) >= AGENT_QUEUE_PAUSE) return;
+  /* Frames that were read before the pause wait in memory, where no event will tell of them. */
+  if (peer->in_begin < peer->in_end) agent_loop_queue(&peer->server->loop, &peer->parse);
+  want_input(peer);
 }
 
 static void flush_task(agent_task *task) {
@@ -100,7 +101,7 @@ static bool take_frame(agent_peer *peer) {
 
 static void parse(agent_peer *peer) {
   unsigned frames = 0;
-  while (frames < FRAMES_A_TURN && queued(peer) < AGENT_QUEUE_HIGH && take_frame(peer)) frames++;
+  while (frames < FRAMES_A_TURN && queued(peer) < AGENT_QUEUE_PAUSE && take_frame(peer)) frames++;
   if (peer->gone) return;
   if (peer->in_begin == peer->in_end) peer->in_begin = peer->in_end = 0;
   if (frames == FRAMES_A_TURN) agent_loop_queue(&peer->server->loop, &peer->parse);

@@ -59,7 +59,7 @@ static void send_piece(agent_viewer *viewer, int stream, const uint8_t *data, si
   MSG(FromAgent) message = MSG_INIT(FROM_AGENT);
   message.body_case = FROM(OUTPUT);
   message.output = &output;
-  agent_channel_send(&viewer->channel, &message, true);
+  agent_channel_send(&viewer->channel, &message, length > 0);
 }
 
 /* One piece of the stream, if there is one. */
@@ -77,7 +77,7 @@ static bool send_stream(agent_viewer *viewer, int stream) {
   if (length > AGENT_CHUNK) length = AGENT_CHUNK;
   bool end = !output->open && viewer->position[stream] + length == output->end;
   if (!length && !end) return false;
-  if (!agent_channel_ready(&viewer->channel)) return false;
+  if (length && !agent_channel_ready(&viewer->channel)) return false;
   send_piece(viewer, stream, data, length, end);
   return true;
 }
