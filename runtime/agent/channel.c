@@ -71,7 +71,8 @@ void agent_channel_consumed(agent_channel *channel, size_t bytes, bool now) {
 void agent_channel_drop(agent_channel *channel) {
   agent_peer *peer = channel->peer;
   agent_channel **at = &peer->channels[channel->number % AGENT_PEER_BUCKETS];
-  while (*at != channel) at = &(*at)->next;
+  while (*at != channel)
+    at = &(*at)->next;
   *at = channel->next;
   peer->channel_count--;
   if (channel->blocked) peer->blocked_count--;

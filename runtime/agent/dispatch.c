@@ -7,7 +7,8 @@
 
 static agent_channel *find(agent_peer *peer, uint32_t number) {
   agent_channel *channel = peer->channels[number % AGENT_PEER_BUCKETS];
-  while (channel && channel->number != number) channel = channel->next;
+  while (channel && channel->number != number)
+    channel = channel->next;
   return channel;
 }
 

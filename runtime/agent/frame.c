@@ -10,8 +10,7 @@
 enum { ARENA_BYTES = 2 * 1024 * 1024, ARENA_KEEP = 64 * 1024 };
 
 bool agent_arena_open(agent_arena *arena) {
-  void *bytes =
-      mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *bytes = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   *arena = (agent_arena){.bytes = bytes == MAP_FAILED ? NULL : bytes};
   return arena->bytes;
 }
@@ -42,7 +41,8 @@ bool agent_queue_reserve(agent_queue *queue, size_t length) {
     memmove(queue->data, queue->data + queue->begin, waiting);
   } else {
     size_t room = queue->room ? queue->room : 4096;
-    while (room < waiting + length) room *= 2;
+    while (room < waiting + length)
+      room *= 2;
     uint8_t *data = malloc(room);
     if (!data) return false;
     if (waiting) memcpy(data, queue->data + queue->begin, waiting);
@@ -105,8 +105,8 @@ static const char *check_envelope(const uint8_t *at, size_t length) {
   return body ? NULL : "no body";
 }
 
-MSG(ToAgent) * agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length,
-                                const char **reason) {
+MSG(ToAgent) *
+    agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length, const char **reason) {
   *reason = check_envelope(bytes, length);
   if (*reason) return NULL;
   arena_reset(arena);
@@ -120,7 +120,8 @@ size_t agent_frame_write(agent_queue *queue, const MSG(FromAgent) * message) {
   size_t length = cofferdam__agent__v1__from_agent__get_packed_size(message);
   if (!agent_queue_reserve(queue, length + 4)) return 0;
   uint8_t *at = queue->data + queue->end;
-  for (unsigned i = 0; i < 4; i++) at[i] = (uint8_t)(length >> (8 * i));
+  for (unsigned i = 0; i < 4; i++)
+    at[i] = (uint8_t)(length >> (8 * i));
   cofferdam__agent__v1__from_agent__pack(message, at + 4);
   queue->end += length + 4;
   return length;

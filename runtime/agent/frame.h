@@ -30,8 +30,8 @@ typedef struct agent_arena {
 bool agent_arena_open(agent_arena *arena);
 
 /* The message in these bytes, or NULL with a reason. Valid until the next call. */
-MSG(ToAgent) * agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length,
-                                const char **reason);
+MSG(ToAgent) *
+    agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length, const char **reason);
 
 /* Appends a frame; its length without the prefix, or 0 when out of memory. */
 size_t agent_frame_write(agent_queue *queue, const MSG(FromAgent) * message);

@@ -34,6 +34,7 @@ static void send_hello(agent_peer *peer, uint32_t version, MSG(Error) * error) {
   hello.instance.data = server->instance;
   hello.instance.len = AGENT_INSTANCE_BYTES;
   hello.error = error;
+  hello.follows_links = server->follows_links;
   MSG(FromAgent) message = MSG_INIT(FROM_AGENT);
   message.body_case = FROM(AGENT_HELLO);
   message.agent_hello = &hello;
@@ -59,12 +60,14 @@ void agent_hello(agent_peer *peer, const MSG(ToAgent) * message) {
     refuse(peer, ERR(VERSION), "no protocol version in common");
     return;
   }
-  if (hello->initial_credit > INT32_MAX || strlen(hello->client) > 64) {
+  if (hello->initial_credit == 0 || hello->initial_credit > INT32_MAX ||
+      strlen(hello->client) > 64) {
     refuse(peer, ERR(INVALID), "initial credit or client name out of range");
     return;
   }
   peer->greeted = true;
   peer->initial_credit = hello->initial_credit;
-  send_hello(peer, hello->max_version < AGENT_PROTOCOL_MAX ? hello->max_version : AGENT_PROTOCOL_MAX,
+  send_hello(peer,
+             hello->max_version < AGENT_PROTOCOL_MAX ? hello->max_version : AGENT_PROTOCOL_MAX,
              NULL);
 }

@@ -81,7 +81,8 @@ static bool receive(guest *g, int fds[2]) {
       int received[2];
       size_t length = c->cmsg_len - CMSG_LEN(0);
       memcpy(received, CMSG_DATA(c), length < sizeof received ? length : sizeof received);
-      for (size_t i = 0; i < length / sizeof(int) && i < 2; i++) fds[count++] = received[i];
+      for (size_t i = 0; i < length / sizeof(int) && i < 2; i++)
+        fds[count++] = received[i];
     } else if (c->cmsg_type == SCM_CREDENTIALS) {
       struct ucred credentials;
       memcpy(&credentials, CMSG_DATA(c), sizeof credentials);
@@ -91,7 +92,8 @@ static bool receive(guest *g, int fds[2]) {
   bool good = sender && count == 2 && n == (ssize_t)sizeof magic &&
               !(message.msg_flags & MSG_CTRUNC) &&
               memcmp(magic, AGENT_RELAY_MAGIC, sizeof magic) == 0;
-  for (int i = 0; !good && i < count; i++) close(fds[i]);
+  for (int i = 0; !good && i < count; i++)
+    close(fds[i]);
   return good;
 }
 
@@ -110,7 +112,8 @@ static void guest_ready(agent_source *source, uint32_t events) {
   int link = source->fd;
   agent_loop_forget(&server->loop, source);
   end_guest(g);
-  for (int i = 0; i < 2; i++) fcntl(fds[i], F_SETFL, fcntl(fds[i], F_GETFL) | O_NONBLOCK);
+  for (int i = 0; i < 2; i++)
+    fcntl(fds[i], F_SETFL, fcntl(fds[i], F_GETFL) | O_NONBLOCK);
   agent_peer_new(server, fds[0], fds[1], link);
 }
 

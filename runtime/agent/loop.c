@@ -77,7 +77,8 @@ void agent_loop_free(agent_loop *loop, void *memory) {
 }
 
 static void bury(agent_loop *loop) {
-  for (size_t i = 0; i < loop->grave_count; i++) free(loop->graves[i]);
+  for (size_t i = 0; i < loop->grave_count; i++)
+    free(loop->graves[i]);
   loop->grave_count = 0;
 }
 

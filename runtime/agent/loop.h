@@ -36,7 +36,7 @@ typedef struct agent_loop {
   bool stop;
 } agent_loop;
 
-#define AGENT_OWNER(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
+#define AGENT_OWNER(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 bool agent_loop_open(agent_loop *loop);
 /* Runs until `stop`. */

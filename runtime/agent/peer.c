@@ -101,7 +101,8 @@ static bool take_frame(agent_peer *peer) {
 
 static void parse(agent_peer *peer) {
   unsigned frames = 0;
-  while (frames < FRAMES_A_TURN && queued(peer) < AGENT_QUEUE_PAUSE && take_frame(peer)) frames++;
+  while (frames < FRAMES_A_TURN && queued(peer) < AGENT_QUEUE_PAUSE && take_frame(peer))
+    frames++;
   if (peer->gone) return;
   if (peer->in_begin == peer->in_end) peer->in_begin = peer->in_end = 0;
   if (frames == FRAMES_A_TURN) agent_loop_queue(&peer->server->loop, &peer->parse);
@@ -198,14 +199,16 @@ void agent_peer_close(agent_peer *peer) {
   peer->gone = true;
   agent_server *server = peer->server;
   for (unsigned i = 0; i < AGENT_PEER_BUCKETS; i++)
-    while (peer->channels[i]) agent_channel_drop(peer->channels[i]);
+    while (peer->channels[i])
+      agent_channel_drop(peer->channels[i]);
   agent_loop_close(&server->loop, &peer->input);
   agent_loop_close(&server->loop, &peer->output);
   agent_loop_close(&server->loop, &peer->link);
   agent_loop_unqueue(&server->loop, &peer->flush);
   agent_loop_unqueue(&server->loop, &peer->parse);
   agent_peer **at = &server->clients;
-  while (*at != peer) at = &(*at)->next;
+  while (*at != peer)
+    at = &(*at)->next;
   *at = peer->next;
   server->client_count--;
   agent_server_client_gone(server, peer);
@@ -226,8 +229,7 @@ void agent_peer_fail(agent_peer *peer, int code, const char *message) {
 size_t agent_peer_send(agent_peer *peer, MSG(FromAgent) * message) {
   if (peer->gone || peer->closing) return 0;
   size_t length = agent_frame_write(&peer->queue, message);
-  if (length == 0)
-    peer->closing = true; /* out of memory: what was queued before still goes out */
+  if (length == 0) peer->closing = true; /* out of memory: what was queued before still goes out */
   agent_loop_queue(&peer->server->loop, &peer->flush);
   return length;
 }

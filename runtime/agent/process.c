@@ -18,7 +18,8 @@
 
 agent_process *agent_process_find(agent_server *server, uint64_t id) {
   agent_process *process = server->processes[id % AGENT_PROCESS_BUCKETS];
-  while (process && process->id != id) process = process->next;
+  while (process && process->id != id)
+    process = process->next;
   return process;
 }
 
@@ -42,7 +43,8 @@ void agent_process_pump(agent_process *process) {
 static void free_process(agent_process *process) {
   agent_server *server = process->server;
   agent_loop *loop = &server->loop;
-  for (int i = 0; i < 2; i++) agent_output_close(loop, &process->streams[i]);
+  for (int i = 0; i < 2; i++)
+    agent_output_close(loop, &process->streams[i]);
   server->retain_bytes -= process->retained;
   agent_input_close(server, &process->input);
   if (process->master >= 0) close(process->master);
@@ -53,7 +55,8 @@ static void free_process(agent_process *process) {
 void agent_process_free(agent_process *process) {
   agent_server *server = process->server;
   agent_process **at = &server->processes[process->id % AGENT_PROCESS_BUCKETS];
-  while (*at != process) at = &(*at)->next;
+  while (*at != process)
+    at = &(*at)->next;
   *at = process->next;
   free_process(process);
 }
@@ -127,7 +130,8 @@ static void take_notes(agent_server *server) {
   for (;;) {
     ssize_t n = read(server->notes.fd, notes, sizeof notes);
     if (n <= 0) return;
-    for (size_t i = 0; i < (size_t)n / sizeof *notes; i++) take_note(server, &notes[i]);
+    for (size_t i = 0; i < (size_t)n / sizeof *notes; i++)
+      take_note(server, &notes[i]);
   }
 }
 
@@ -243,7 +247,8 @@ static void pass(agent_server *server, uint64_t now) {
 
 void agent_processes_tick(agent_server *server, uint64_t now) {
   for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
-    for (agent_process *p = server->processes[i]; p; p = p->next) due(p, now);
+    for (agent_process *p = server->processes[i]; p; p = p->next)
+      due(p, now);
   if (!server->next_pass_at) return;
   if (server->next_pass_at <= now)
     pass(server, now);

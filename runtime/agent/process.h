@@ -36,7 +36,7 @@ struct agent_process {
   bool outlive;
   bool terminal;
   bool kill_rest;
-  bool keep; /* the record stays until it is forgotten or too old */
+  bool keep;       /* the record stays until it is forgotten or too old */
   size_t retained; /* of the server's retain_bytes */
   agent_peer *owner;
   agent_output streams[2];

@@ -28,14 +28,16 @@ static agent_process *find_or_fail(agent_peer *peer, uint32_t number, uint64_t i
 static void killer_release(agent_channel *channel) {
   agent_killer *killer = (agent_killer *)channel;
   agent_killer **at = &killer->process->killers;
-  while (*at && *at != killer) at = &(*at)->next;
+  while (*at && *at != killer)
+    at = &(*at)->next;
   if (*at) *at = killer->next;
 }
 
 static const agent_channel_class killer_class = {.release = killer_release};
 
 void agent_killers_done(agent_process *process) {
-  while (process->killers) agent_channel_done(&process->killers->channel, NULL);
+  while (process->killers)
+    agent_channel_done(&process->killers->channel, NULL);
 }
 
 static void kill_process(agent_peer *peer, uint32_t number, const MSG(Kill) * request) {

@@ -65,7 +65,8 @@ static bool hand_over(int fd) {
 
 static ssize_t read_again(int fd, char *byte) {
   ssize_t n;
-  do n = read(fd, byte, 1);
+  do
+    n = read(fd, byte, 1);
   while (n < 0 && errno == EINTR);
   return n;
 }
@@ -80,6 +81,7 @@ int agent_relay(void) {
   /* The agent has them now; without ours, their ends are its to make. */
   close(0);
   close(1);
-  while (read_again(fd, &byte) > 0) continue;
+  while (read_again(fd, &byte) > 0)
+    continue;
   return 0;
 }

@@ -2,11 +2,13 @@
 #include "server.h"
 
 #include "memory_events.h"
+#include "path.h"
 #include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -122,7 +124,8 @@ static bool open_signals(agent_server *server) {
   if (sigprocmask(SIG_SETMASK, &set, NULL) != 0) return false;
   sigdelset(&set, SIGPIPE);
   sigdelset(&set, SIGHUP);
-  for (int number = 1; number < 65; number++) signal(number, SIG_DFL);
+  for (int number = 1; number < 65; number++)
+    signal(number, SIG_DFL);
   int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   server->signals.ready = signals_ready;
   return fd >= 0 && agent_loop_watch(&server->loop, &server->signals, fd, EPOLLIN);
@@ -146,6 +149,9 @@ bool agent_server_open(agent_server *server, char **environment, const char *wor
     return false;
   if (!take_low_descriptors(server) || !agent_loop_open(&server->loop)) return false;
   if (!agent_arena_open(&server->arena)) return false;
+  server->scratch = malloc(AGENT_CHUNK);
+  if (!server->scratch) return false;
+  server->follows_links = agent_path_have_openat2();
   server->memory_events = agent_memory_events_open();
   return open_signals(server) && open_timer(server) && agent_processes_open(server);
 }

@@ -23,7 +23,8 @@ enum { NOTES_FD = 3 };
 #endif
 
 static void write_note(agent_note *note) {
-  while (write(NOTES_FD, note, sizeof *note) < 0 && errno == EINTR) continue;
+  while (write(NOTES_FD, note, sizeof *note) < 0 && errno == EINTR)
+    continue;
 }
 
 static void close_others(void) {
@@ -109,7 +110,8 @@ static _Noreturn void keep(const agent_command *command) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-  for (int i = 0; i < 3; i++) dup2(command->fds[i], i);
+  for (int i = 0; i < 3; i++)
+    dup2(command->fds[i], i);
   dup3(command->notes, NOTES_FD, O_CLOEXEC);
   close_others();
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -129,7 +131,8 @@ static _Noreturn void keep(const agent_command *command) {
   }
   note.pid = pid;
   write_note(&note);
-  for (int i = 0; i < 3; i++) close(i);
+  for (int i = 0; i < 3; i++)
+    close(i);
   if (pid > 0) reap_all(command, pid);
   _exit(0);
 }

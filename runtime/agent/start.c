@@ -24,11 +24,11 @@ typedef struct start_plan {
   agent_command command;
   agent_user user;
   agent_limit limits[MAX_LIMITS];
-  char **strings;     /* argv and the environment, in one block */
-  char *text;         /* directory and user, NUL-terminated */
-  char home[264];     /* HOME=… */
-  int child_fds[3];   /* -1: shared with another */
-  int agent_fds[3];   /* -1: none */
+  char **strings;   /* argv and the environment, in one block */
+  char *text;       /* directory and user, NUL-terminated */
+  char home[264];   /* HOME=… */
+  int child_fds[3]; /* -1: shared with another */
+  int agent_fds[3]; /* -1: none */
 } start_plan;
 
 static bool has_nul(const ProtobufCBinaryData *data) {
@@ -50,7 +50,8 @@ static const char *check(const MSG(Start) * start) {
         !memchr(start->env[i].data, '=', start->env[i].len))
       return "an environment entry is not NAME=VALUE";
   if (has_nul(&start->directory) || has_nul(&start->user)) return "a NUL in the directory or user";
-  if (start->directory.len && start->directory.data[0] != '/') return "the directory is not absolute";
+  if (start->directory.len && start->directory.data[0] != '/')
+    return "the directory is not absolute";
   if (start->directory.len > AGENT_MAX_PATH || start->user.len > 255) return "too long";
   if (start->n_limits > MAX_LIMITS || start->n_groups > AGENT_MAX_GROUPS) return "too many";
   if (start->retain > AGENT_MAX_RETAIN) return "too much to retain";
@@ -94,11 +95,14 @@ static const char *find_variable(char **environment, const char *name) {
 static bool make_strings(agent_server *server, start_plan *plan) {
   const MSG(Start) *start = plan->request;
   size_t inherited = 0;
-  while (start->inherit_env && server->environment[inherited]) inherited++;
+  while (start->inherit_env && server->environment[inherited])
+    inherited++;
   size_t pointers = start->n_argv + 1 + inherited + start->n_env + 3;
   size_t bytes = start->directory.len + start->user.len + 2;
-  for (size_t i = 0; i < start->n_argv; i++) bytes += start->argv[i].len + 1;
-  for (size_t i = 0; i < start->n_env; i++) bytes += start->env[i].len + 1;
+  for (size_t i = 0; i < start->n_argv; i++)
+    bytes += start->argv[i].len + 1;
+  for (size_t i = 0; i < start->n_env; i++)
+    bytes += start->env[i].len + 1;
   plan->strings = malloc(pointers * sizeof(char *) + bytes);
   if (!plan->strings) return false;
   char *at = (char *)(plan->strings + pointers);
@@ -132,7 +136,8 @@ static void set_home(start_plan *plan) {
   size_t length = strlen(plan->user.home);
   memcpy(plan->home, "HOME=", 5);
   memcpy(plan->home + 5, plan->user.home, length + 1);
-  while (*environment) environment++;
+  while (*environment)
+    environment++;
   environment[0] = plan->home;
   environment[1] = NULL;
 }
@@ -190,7 +195,8 @@ static bool make_pipe(start_plan *plan, int number, int ours) {
 static bool make_pipes(agent_server *server, start_plan *plan) {
   const MSG(Start) *start = plan->request;
   int *fds = plan->command.fds;
-  for (int i = 0; i < 3; i++) fds[i] = server->null_fd;
+  for (int i = 0; i < 3; i++)
+    fds[i] = server->null_fd;
   if (start->input && !make_pipe(plan, 0, 1)) return false;
   if (!start->discard_output && !make_pipe(plan, 1, 0)) return false;
   if (start->join_error)
@@ -203,13 +209,14 @@ static bool make_pipes(agent_server *server, start_plan *plan) {
 static bool make_terminal(start_plan *plan) {
   const MSG(Start) *start = plan->request;
   int slave;
-  int master = agent_pty_open(start->size ? start->size->rows : 24,
-                              start->size ? start->size->columns : 80, plan->command.set_user,
-                              plan->command.uid, &slave);
+  int master =
+      agent_pty_open(start->size ? start->size->rows : 24, start->size ? start->size->columns : 80,
+                     plan->command.set_user, plan->command.uid, &slave);
   if (master < 0) return false;
   plan->agent_fds[1] = master;
   plan->child_fds[0] = slave;
-  for (int i = 0; i < 3; i++) plan->command.fds[i] = slave;
+  for (int i = 0; i < 3; i++)
+    plan->command.fds[i] = slave;
   if (start->input) plan->agent_fds[0] = fcntl(master, F_DUPFD_CLOEXEC, 4);
   plan->process->master = fcntl(master, F_DUPFD_CLOEXEC, 4);
   return plan->process->master >= 0 && (!start->input || plan->agent_fds[0] >= 0);
@@ -300,7 +307,8 @@ static agent_process *new_process(agent_server *server, const MSG(Start) * start
   for (int i = 0; i < 2; i++)
     process->streams[i].room = start->retain > FLOWING ? start->retain : FLOWING;
   if (start->retain)
-    for (int i = 0; i < 2; i++) process->streams[i].room = start->retain;
+    for (int i = 0; i < 2; i++)
+      process->streams[i].room = start->retain;
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   process->started_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
@@ -316,7 +324,8 @@ static void discard(start_plan *plan) {
   agent_process *process = plan->process;
   if (!process) return;
   agent_loop *loop = &process->server->loop;
-  for (int i = 0; i < 2; i++) agent_output_close(loop, &process->streams[i]);
+  for (int i = 0; i < 2; i++)
+    agent_output_close(loop, &process->streams[i]);
   agent_input_close(process->server, &process->input);
   if (process->master >= 0) close(process->master);
   free(process->argv);
@@ -332,7 +341,8 @@ static void open_viewer(agent_peer *peer, uint32_t number, agent_process *proces
   viewer->starter = true;
   viewer->paced = true;
   viewer->input = process->input.open;
-  for (int i = 0; i < 2; i++) viewer->streams[i] = process->streams[i].open;
+  for (int i = 0; i < 2; i++)
+    viewer->streams[i] = process->streams[i].open;
 }
 
 /* The step that failed, with errno; 0 when the keeper runs. */

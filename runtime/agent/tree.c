@@ -124,7 +124,8 @@ static bool take_census(agent_server *server, census *all) {
   read_all(all);
   if (!all->count) return false;
   mark_roots(server, all);
-  for (size_t i = 0; i < all->count; i++) resolve(all, &all->members[i]);
+  for (size_t i = 0; i < all->count; i++)
+    resolve(all, &all->members[i]);
   return true;
 }
 

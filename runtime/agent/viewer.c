@@ -23,8 +23,8 @@ void agent_fill_exited(const agent_process *process, MSG(Exited) * exited) {
   } else {
     exited->code = (uint32_t)WEXITSTATUS(status);
   }
-  exited->ended_by = process->ended_by ? process->ended_by
-                                       : COFFERDAM__AGENT__V1__ENDED_BY__ENDED_BY_ITSELF;
+  exited->ended_by =
+      process->ended_by ? process->ended_by : COFFERDAM__AGENT__V1__ENDED_BY__ENDED_BY_ITSELF;
   exited->out_of_memory = process->out_of_memory;
   exited->user_us = process->exit.user_us;
   exited->system_us = process->exit.system_us;
@@ -140,7 +140,8 @@ static void release(agent_channel *channel) {
   agent_viewer *viewer = (agent_viewer *)channel;
   agent_process *process = viewer->process;
   agent_viewer **at = &process->viewers;
-  while (*at != viewer) at = &(*at)->next;
+  while (*at != viewer)
+    at = &(*at)->next;
   *at = viewer->next;
   agent_input_forget(&process->input, channel);
   agent_process_pump(process);
