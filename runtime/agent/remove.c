@@ -47,8 +47,10 @@ static int open_directory(int at, const char *name) {
 
 static bool remove_at(int at, const char *name, int flags) {
   if (unlinkat(at, name, flags) == 0) return true;
-  if (errno != EACCES || fchmod(at, 0700) != 0) return false;
-  return unlinkat(at, name, flags) == 0;
+  if (errno != EACCES) return false;
+  if (fchmod(at, 0700) == 0) return unlinkat(at, name, flags) == 0;
+  errno = EACCES;
+  return false;
 }
 
 /* Deeper than descriptors should go: the rest hangs on at the top, under a name of ours. */

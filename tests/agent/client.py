@@ -63,7 +63,7 @@ class Client:
         self.initial = credit
         self.spent = {}
         self.credit = {}
-        self.auto_credit = True
+        self.held = set()  # channels that get no more credit
         self.deadline = 60
         self.hello = None
         if hello:
@@ -115,7 +115,7 @@ class Client:
         free = kind in ("data", "output") and not getattr(message, kind).data
         if kind in ("data", "output", "entry", "process_info", "watch_event") and not free:
             self.spent[n] = self.spent.get(n, 0) + length
-            if self.auto_credit and self.spent[n] > self.initial // 2:
+            if n not in self.held and self.spent[n] > self.initial // 2:
                 self.send(n, credit=pb.Credit(bytes=self.spent[n]))
                 self.spent[n] = 0
         if kind == "done":

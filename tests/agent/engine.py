@@ -36,7 +36,8 @@ def empty_image():
 def volume(path):
     """Filled once. The program is execute-only, so nothing in the sandbox can read it or look
     into its processes."""
-    content = open(path, "rb").read()
+    with open(path, "rb") as program:
+        content = program.read()
     name = "cofferdam-agent-" + hashlib.sha256(content).hexdigest()[:24]
     if docker("volume", "ls", "-q", "--filter", "name=" + name):
         return name
