@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_GUESTS = 64, GUEST_MS = 10000 };
+enum { MAX_GUESTS = 64 };
 
 /* A connection that has yet to show that it is a relay. */
 typedef struct guest {
@@ -18,7 +18,6 @@ typedef struct guest {
   agent_source source;
   int process; /* its directory in /proc: names this very process, whatever becomes of its number */
   pid_t pid;
-  struct guest *next;
 } guest;
 
 socklen_t agent_socket_address(struct sockaddr_un *address) {
@@ -56,6 +55,7 @@ static bool may_be_our_program(int process) {
 static void end_guest(guest *g) {
   agent_loop_close(&g->server->loop, &g->source);
   close(g->process);
+  g->server->guest_count--;
   agent_loop_free(&g->server->loop, g);
 }
 
@@ -122,6 +122,7 @@ static bool admit(agent_server *server, int fd) {
   socklen_t length = sizeof credentials;
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return false;
   if (credentials.uid != server->uid || credentials.pid <= 0) return false;
+  if (server->guest_count >= MAX_GUESTS) return false;
   char path[32];
   snprintf(path, sizeof path, "/proc/%d", (int)credentials.pid);
   int process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -139,8 +140,10 @@ static bool admit(agent_server *server, int fd) {
                .source = {.ready = guest_ready, .fd = -1},
                .process = process,
                .pid = credentials.pid};
-  if (agent_loop_watch(&server->loop, &g->source, fd, EPOLLIN) && write(fd, "?", 1) == 1)
+  if (agent_loop_watch(&server->loop, &g->source, fd, EPOLLIN) && write(fd, "?", 1) == 1) {
+    server->guest_count++;
     return true;
+  }
   agent_loop_forget(&server->loop, &g->source);
   close(process);
   free(g);

@@ -96,7 +96,7 @@ static void signals_ready(agent_source *source, uint32_t events) {
   while (read(source->fd, &info, sizeof info) == (ssize_t)sizeof info) {
     if (info.ssi_signo == SIGCHLD)
       reap(server);
-    else
+    else if (!server->init || info.ssi_pid == 0) /* not for what is inside to say: 0 is outside */
       agent_server_shutdown(server, server->shutting_down ? 0 : server->stop_grace_ms, 0);
   }
 }

@@ -32,6 +32,7 @@ struct agent_server {
   agent_source listener;
   agent_peer *clients;
   unsigned client_count;
+  unsigned guest_count; /* connected, not yet let in */
   uint64_t refused_peers;
 
   agent_source signals;
