@@ -65,8 +65,10 @@ static size_t name_length(const char *entry) {
   return strcspn(entry, "=") + 1;
 }
 
+/* The sandbox's own HOME is that of its own user. */
 static bool overridden(const MSG(Start) * start, const char *entry) {
   size_t length = name_length(entry);
+  if (start->user.len && strncmp(entry, "HOME=", 5) == 0) return true;
   for (size_t i = 0; i < start->n_env; i++)
     if (start->env[i].len >= length && memcmp(start->env[i].data, entry, length) == 0) return true;
   return false;
@@ -132,10 +134,10 @@ static bool make_strings(agent_server *server, start_plan *plan) {
 
 static void set_home(start_plan *plan) {
   char **environment = plan->command.environment;
-  if (!*plan->user.home || find_variable(environment, "HOME")) return;
-  size_t length = strlen(plan->user.home);
+  if (!plan->request->inherit_env || find_variable(environment, "HOME")) return;
+  const char *home = *plan->user.home ? plan->user.home : "/";
   memcpy(plan->home, "HOME=", 5);
-  memcpy(plan->home + 5, plan->user.home, length + 1);
+  memcpy(plan->home + 5, home, strlen(home) + 1);
   while (*environment)
     environment++;
   environment[0] = plan->home;
