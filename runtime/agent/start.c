@@ -165,8 +165,10 @@ static const char *make_user(start_plan *plan) {
   command->gid = plan->user.gid;
   command->groups = plan->user.groups;
   command->group_count = plan->user.group_count;
-  /* An agent without privileges can be asked for its own user. */
-  command->set_user = start->n_groups || command->uid != getuid() || command->gid != getgid();
+  /* Its own user can be asked of an agent that may not change any; with the groups that it has. */
+  bool own = command->uid == getuid() &&
+             (command->gid == getgid() || (getuid() != 0 && !strchr(plan->text, ':')));
+  command->set_user = start->n_groups || !own;
   return NULL;
 }
 
