@@ -84,6 +84,10 @@ void agent_process_settle(agent_process *process) {
 
 static void over(agent_process *process) {
   agent_server *server = process->server;
+  agent_stack_give(&server->stacks, process->stack);
+  process->stack = NULL;
+  free(process->plan); /* it was killed before it could say anything */
+  process->plan = NULL;
   process->keeper = 0;
   process->kill = AGENT_KILL_NONE;
   server->running--;
@@ -108,8 +112,14 @@ static void ended(agent_process *process, const agent_note *note) {
   agent_viewer_wake_all(process);
 }
 
+static void drop_plan(agent_process *process) {
+  free(process->plan);
+  process->plan = NULL;
+}
+
 static void take_note(agent_server *server, const agent_note *note) {
   agent_process *process = agent_process_find(server, note->id);
+  if (process) drop_plan(process);
   if (!process || process->state >= AGENT_FAILED) return;
   if (note->kind == AGENT_NOTE_STARTED) {
     process->pid = note->pid;

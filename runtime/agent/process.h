@@ -56,6 +56,8 @@ struct agent_process {
   uint64_t memory_events; /* the counter at the start */
   bool out_of_memory;
   bool status_unknown;
+  void *plan;    /* the keeper's until its first note; one block */
+  void *stack;   /* the keeper's */
   uint8_t *argv; /* of each argument its length (2 bytes) and bytes */
   size_t argv_length;
 };

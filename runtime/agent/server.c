@@ -13,9 +13,14 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 enum { OWN_DESCRIPTORS = 4 };
 
@@ -151,6 +156,7 @@ bool agent_server_open(agent_server *server, char **environment, const char *wor
   if (!agent_arena_open(&server->arena)) return false;
   server->scratch = malloc(AGENT_CHUNK);
   if (!server->scratch) return false;
+  server->have_close_range = syscall(SYS_close_range, ~0u, ~0u, 0) == 0;
   server->follows_links = agent_path_have_openat2();
   server->memory_events = agent_memory_events_open();
   return open_signals(server) && open_timer(server) && agent_processes_open(server);

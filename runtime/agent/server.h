@@ -5,6 +5,7 @@
 
 #include "loop.h"
 #include "peer.h"
+#include "spawn.h"
 
 #include <sys/types.h>
 
@@ -45,6 +46,8 @@ struct agent_server {
   uint32_t stop_grace_ms;
   int exit_status;
 
+  agent_stacks stacks;
+  bool have_close_range;
   agent_source notes; /* from the keepers */
   int note_writer;
   agent_process *processes[AGENT_PROCESS_BUCKETS];

@@ -32,8 +32,9 @@ typedef struct agent_command {
   size_t limit_count;
   bool no_new_privileges;
   bool terminal;
-  int fds[3]; /* all above 3, to become 0, 1 and 2 */
-  int notes;  /* where the keeper writes agent_notes */
+  int fds[3];     /* all above 3, to become 0, 1 and 2 */
+  int notes;      /* where the keeper writes agent_notes */
+  int highest_fd; /* what there is to close, for kernels without close_range */
 } agent_command;
 
 enum { AGENT_NOTE_STARTED = 1, AGENT_NOTE_FAILED, AGENT_NOTE_EXITED };
@@ -52,7 +53,19 @@ typedef struct agent_note {
   uint64_t max_rss_kib;
 } agent_note;
 
-/* The keeper's pid, or -1 with errno. */
-pid_t agent_spawn(const agent_command *command);
+enum { AGENT_STACK_BYTES = 16 * 1024 };
+
+/* The keeper's pid, or -1 with errno. Command and stack are the keeper's: the command, and all that
+ * it points to, until the first note; the stack until the keeper is reaped. */
+pid_t agent_spawn(const agent_command *command, void *stack);
+
+/* Stacks with a guard below. A few are kept for the next. */
+typedef struct agent_stacks {
+  void *spare[32];
+  unsigned count;
+} agent_stacks;
+
+void *agent_stack_take(agent_stacks *stacks);
+void agent_stack_give(agent_stacks *stacks, void *stack);
 
 #endif

@@ -5,6 +5,7 @@
 #include "user.h"
 #include "viewer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,14 +18,13 @@ enum { FLOWING = 128 * 1024, SHOWN_ARGV = 1024, MAX_LIMITS = 16 };
 
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* What is made for a start; ours until the process has it. */
+/* What is made for a start, in one block with the strings; then the keeper's. */
 typedef struct start_plan {
-  const MSG(Start) * request;
+  const MSG(Start) * request; /* only until it is launched, as the process and descriptors */
   agent_process *process;
   agent_command command;
   agent_user user;
   agent_limit limits[MAX_LIMITS];
-  char **strings;   /* argv and the environment, in one block */
   char *text;       /* directory and user, NUL-terminated */
   char home[264];   /* HOME=… */
   int child_fds[3]; /* -1: shared with another */
@@ -94,8 +94,7 @@ static const char *find_variable(char **environment, const char *name) {
 }
 
 /* argv, then the environment: the sandbox's own where not overridden, the request's, a PATH. */
-static bool make_strings(agent_server *server, start_plan *plan) {
-  const MSG(Start) *start = plan->request;
+static start_plan *make_plan(agent_server *server, const MSG(Start) * start) {
   size_t inherited = 0;
   while (start->inherit_env && server->environment[inherited])
     inherited++;
@@ -105,10 +104,11 @@ static bool make_strings(agent_server *server, start_plan *plan) {
     bytes += start->argv[i].len + 1;
   for (size_t i = 0; i < start->n_env; i++)
     bytes += start->env[i].len + 1;
-  plan->strings = malloc(pointers * sizeof(char *) + bytes);
-  if (!plan->strings) return false;
-  char *at = (char *)(plan->strings + pointers);
-  char **argv = plan->strings;
+  start_plan *plan = malloc(sizeof *plan + pointers * sizeof(char *) + bytes);
+  if (!plan) return NULL;
+  *plan = (start_plan){.request = start, .child_fds = {-1, -1, -1}, .agent_fds = {-1, -1, -1}};
+  char **argv = (char **)(plan + 1);
+  char *at = (char *)(argv + pointers);
   at = copy_strings(at, argv, start->argv, start->n_argv);
   argv[start->n_argv] = NULL;
   char **environment = argv + start->n_argv + 1;
@@ -129,7 +129,7 @@ static bool make_strings(agent_server *server, start_plan *plan) {
   plan->command.environment = environment;
   plan->command.directory = *pair[0] ? pair[0] : *server->workspace ? server->workspace : "/";
   plan->text = pair[1];
-  return true;
+  return plan;
 }
 
 static void set_home(start_plan *plan) {
@@ -324,16 +324,29 @@ static agent_process *new_process(agent_server *server, const MSG(Start) * start
 static void discard(start_plan *plan) {
   close_all(plan->child_fds);
   close_all(plan->agent_fds);
-  free(plan->strings);
   agent_process *process = plan->process;
+  free(plan);
   if (!process) return;
   agent_loop *loop = &process->server->loop;
   for (int i = 0; i < 2; i++)
     agent_output_close(loop, &process->streams[i]);
   agent_input_close(process->server, &process->input);
   if (process->master >= 0) close(process->master);
-  free(process->argv);
+  agent_stack_give(&process->server->stacks, process->stack);
   agent_loop_free(loop, process);
+}
+
+/* Without close_range a keeper has to be told how far to go. */
+static int highest_descriptor(const agent_server *server) {
+  int highest = 1023;
+  DIR *dir = server->have_close_range ? NULL : opendir("/proc/self/fd");
+  struct dirent *entry;
+  while (dir && (entry = readdir(dir)) != NULL) {
+    int fd = (int)strtol(entry->d_name, NULL, 10);
+    if (fd > highest) highest = fd;
+  }
+  if (dir) closedir(dir);
+  return highest;
 }
 
 static void open_viewer(agent_peer *peer, uint32_t number, agent_process *process) {
@@ -357,10 +370,12 @@ static int launch(agent_server *server, start_plan *plan) {
   if (!watch(process, plan->agent_fds)) return STEP(PIPE);
   plan->command.id = process->id;
   plan->command.notes = server->note_writer;
-  process->keeper = agent_spawn(&plan->command);
+  plan->command.highest_fd = highest_descriptor(server);
+  process->stack = agent_stack_take(&server->stacks);
+  process->keeper = process->stack ? agent_spawn(&plan->command, process->stack) : -1;
   if (process->keeper < 0) return STEP(FORK);
   close_all(plan->child_fds);
-  free(plan->strings);
+  process->plan = plan;
   return 0;
 }
 
@@ -387,30 +402,31 @@ void agent_start(agent_peer *peer, uint32_t number, const MSG(Start) * start) {
     agent_reply_fail(peer, number, ERR(LIMIT), "too many processes or too much kept output");
     return;
   }
-  start_plan plan = {.request = start, .child_fds = {-1, -1, -1}, .agent_fds = {-1, -1, -1}};
-  plan.process = new_process(server, start);
-  if (!plan.process || !make_strings(server, &plan)) {
-    discard(&plan);
+  start_plan *plan = make_plan(server, start);
+  agent_process *process = plan ? new_process(server, start) : NULL;
+  if (!process) {
+    free(plan);
     agent_reply_fail(peer, number, ERR(NO_MEMORY), "out of memory");
     return;
   }
-  wrong = make_user(&plan);
+  plan->process = process;
+  wrong = make_user(plan);
   if (wrong) {
-    discard(&plan);
+    discard(plan);
     agent_reply_fail(peer, number, ERR(INVALID), wrong);
     return;
   }
-  make_limits(&plan);
-  int step = launch(server, &plan);
+  make_limits(plan);
+  int step = launch(server, plan);
   if (step) {
     MSG(Error) error = MSG_INIT(ERROR);
     agent_error_system(&error, step, errno);
     error.code = ERR(NOT_STARTED);
-    discard(&plan);
+    discard(plan);
     agent_reply_done(peer, number, &error);
     return;
   }
-  plan.process->owner = peer;
-  account(server, plan.process, start);
-  open_viewer(peer, number, plan.process);
+  process->owner = peer;
+  account(server, process, start);
+  open_viewer(peer, number, process);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* System calls without the C library: a keeper shares the agent's memory, errno and all, and must
+ * leave no trace in it. The result is the kernel's, negative on errors. */
+#ifndef COFFERDAM_AGENT_RAW_H
+#define COFFERDAM_AGENT_RAW_H
+
+#if defined(__x86_64__)
+
+static inline long agent_raw(long number, long a, long b, long c, long d, long e) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+#elif defined(__aarch64__)
+
+static inline long agent_raw(long number, long a, long b, long c, long d, long e) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
+  return x0;
+}
+
+#else
+#error "no system call for this architecture"
+#endif
+
+#define RAW(number, a, b, c, d) agent_raw((number), (long)(a), (long)(b), (long)(c), (long)(d), 0)
+
+#endif
