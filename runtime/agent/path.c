@@ -42,6 +42,15 @@ bool agent_path_have_openat2(void) {
   return true;
 }
 
+/* O_PATH with O_NOFOLLOW opens a link itself. */
+static int refuse_link(int fd) {
+  struct stat info;
+  if (fd < 0 || (fstat(fd, &info) == 0 && !S_ISLNK(info.st_mode))) return fd;
+  close(fd);
+  errno = ELOOP;
+  return -1;
+}
+
 /* One component after the other, none of them a link or "..". */
 static int open_by_steps(int root, const char *path, int flags, mode_t mode) {
   char name[256];
@@ -61,7 +70,7 @@ static int open_by_steps(int root, const char *path, int flags, mode_t mode) {
       else if (*rest)
         fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       else
-        fd = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = refuse_link(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
     }
     int error = errno;
     if (at != root && at != AT_FDCWD) close(at);

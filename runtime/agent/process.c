@@ -245,12 +245,14 @@ static void due(agent_process *process, uint64_t now) {
   if (process->kill_at) agent_server_wake_at(server, process->kill_at);
 }
 
-/* 0, 1, 2, 4 … 128 ms: soon at first, and no busy loop over what cannot be killed. */
+/* Again at once while there was something to kill, for what forks meanwhile must not get ahead;
+ * but no busy loop over what cannot die. */
 static void pass(agent_server *server, uint64_t now) {
+  size_t killed;
   server->next_pass_at = 0;
-  if (!agent_tree_pass(server)) return;
-  uint64_t wait = server->passes < 7 ? 1u << server->passes : 128;
+  if (!agent_tree_pass(server, &killed)) return;
   server->passes++;
+  uint64_t wait = killed && server->passes < 1000 ? 1 : server->passes < 7 ? 2 : 64;
   server->next_pass_at = now + wait;
   agent_server_wake_at(server, server->next_pass_at);
 }

@@ -22,7 +22,7 @@
 #define SYS_close_range 436
 #endif
 
-enum { OWN_DESCRIPTORS = 4 };
+enum { OWN_DESCRIPTORS = 4, PATIENCE_MS = 3000 };
 
 void agent_server_wake_at(agent_server *server, uint64_t at_ms) {
   if (server->timer_at && server->timer_at <= at_ms) return;
@@ -32,26 +32,21 @@ void agent_server_wake_at(agent_server *server, uint64_t at_ms) {
   timerfd_settime(server->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-static void stop(agent_server *server) {
-  kill(-1, SIGKILL);
-  server->loop.stop = true;
-}
-
 /* Is anything left that could still end in peace? */
 static bool anything_runs(const agent_server *server) {
   return server->running > 0;
 }
 
+/* PID 1 takes everything with it; anybody else has to see it gone first. */
 static void shutdown_tick(agent_server *server, uint64_t now) {
   if (!server->shutting_down) return;
-  if (!anything_runs(server) || now >= server->shutdown_at) {
-    if (server->init)
-      stop(server);
-    else
-      server->loop.stop = true;
+  uint64_t end = server->shutdown_at + (server->init ? 0 : PATIENCE_MS);
+  if (anything_runs(server) && now < end) {
+    agent_server_wake_at(server, end);
     return;
   }
-  agent_server_wake_at(server, server->shutdown_at);
+  if (server->init) kill(-1, SIGKILL);
+  server->loop.stop = true;
 }
 
 static void timer_ready(agent_source *source, uint32_t events) {

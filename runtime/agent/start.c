@@ -119,7 +119,7 @@ static start_plan *make_plan(agent_server *server, const MSG(Start) * start) {
   count += start->n_env;
   environment[count] = NULL;
   const char *path = find_variable(environment, "PATH");
-  plan->command.search = path ? path : DEFAULT_PATH + 5;
+  plan->command.search = path ? path : &DEFAULT_PATH[5];
   if (!path && start->inherit_env) environment[count++] = (char *)DEFAULT_PATH;
   environment[count] = NULL;
   char *pair[2];

@@ -133,21 +133,21 @@ static bool is_keeper(const member *m) {
   return !m->process->adopted && m->pid == m->process->keeper;
 }
 
-static void send_due(const member *m) {
+static bool send_due(const member *m) {
   if (m->process->kill == AGENT_KILL_TERM) {
     kill(m->pid, SIGTERM);
     kill(m->pid, SIGCONT); /* a stopped one could not act on it */
-  } else if (m->process->kill == AGENT_KILL_KILL) {
-    kill(m->pid, SIGKILL);
   }
+  return m->process->kill == AGENT_KILL_KILL && kill(m->pid, SIGKILL) == 0;
 }
 
-bool agent_tree_pass(agent_server *server) {
+bool agent_tree_pass(agent_server *server, size_t *killed) {
   census all;
+  *killed = 0;
   take_census(server, &all);
   for (size_t i = 0; i < all.count; i++) {
     const member *m = &all.members[i];
-    if (m->process && !m->zombie && !is_keeper(m)) send_due(m);
+    if (m->process && !m->zombie && !is_keeper(m) && send_due(m)) ++*killed;
   }
   free(all.members);
   bool again = false;

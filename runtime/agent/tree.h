@@ -6,8 +6,8 @@
 #include "process.h"
 
 /* One look at all processes, and the signals that the trees being killed are due. True while one
- * needs another pass. */
-bool agent_tree_pass(agent_server *server);
+ * needs another pass; `killed` is how many got a KILL. */
+bool agent_tree_pass(agent_server *server, size_t *killed);
 
 /* A signal for everything in the tree of one process. False: errno says why nothing got it. */
 bool agent_tree_signal(agent_process *process, int signal);

@@ -36,10 +36,8 @@ static int try_connect(int hand_over) {
     int fds[2] = {pipes[0][0], pipes[1][1]};
     char control[CMSG_SPACE(sizeof fds)] = {0};
     struct iovec iov = {"cofferdam-relay1", 16};
-    struct msghdr message = {.msg_iov = &iov,
-                             .msg_iovlen = 1,
-                             .msg_control = control,
-                             .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -100,7 +98,6 @@ static int try_all(void) {
   printf("tried %d\n", count);
   return 0;
 }
-
 
 /* Looks for a relay that is about to start, to be in it before it can protect itself. */
 static int race(int seconds) {
