@@ -121,8 +121,9 @@ class Hostile(unittest.TestCase):
             d = sandbox.client()
             p = d.start(["sleep", "381"])
             d.started(p)
-            d.send(900, start=pb.Start(argv=[b"/bin/sh", b"-c", b"killall -9 cofferdam-agent"],
-                                       inherit_env=True))
+            d.send(900, start=pb.Start(inherit_env=True, argv=[
+                b"/bin/sh", b"-c", b"ps -o pid,args | while read p a; do case \"$a\" in "
+                b"*agent\\ relay) kill -9 $p;; esac; done"]))
             with self.assertRaises(Closed):
                 d.collect(900)
                 d.result(p, 10)

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# run.sh [address|static|engine|hardened|arm64]…: builds what each needs and runs the agent's tests.
+#   address   on standard input and output, with AddressSanitizer and UBSan
+#   static    the same with the static binary
+#   engine    as PID 1 of sandboxes on the engine of DOCKER_HOST, as root with Docker's defaults
+#   hardened  the same with user 1000, no capabilities, no new privileges, a read-only root
+#   arm64     the static binary for arm64 under qemu-user
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=${AGENT_TEST_DIR:-$(mktemp -d)}
+cd "$here"
+[ $# -gt 0 ] || set -- address static engine hardened
+
+static_agent() {
+  [ -e "$work/cofferdam-agent-$1" ] || "$root/runtime/agent/build.sh" "$work" "$1" >&2
+  echo "$work/cofferdam-agent-$1"
+}
+
+address_agent() {
+  mkdir -p "$work/address"
+  protoc-c -I"$root/schema" --c_out="$work/address" "$root/schema/cofferdam/agent/v1/agent.proto"
+  gcc -std=gnu11 -D_GNU_SOURCE -DAGENT_NO_SHARED_MEMORY -g -O1 -fsanitize=address,undefined \
+    -fno-sanitize-recover=undefined -I"$work/address" "$root"/runtime/agent/*.c \
+    "$work/address/cofferdam/agent/v1/agent.pb-c.c" -lprotobuf-c -o "$work/address/agent"
+  echo "$work/address/agent"
+}
+
+local_tests=(test_processes test_files test_protocol)
+python=/usr/bin/python3
+for mode; do
+  echo "== agent: $mode"
+  case $mode in
+    address) AGENT=$(address_agent) ASAN_OPTIONS=detect_leaks=0 \
+      $python -W ignore -m unittest "${local_tests[@]}" ;;
+    static) AGENT=$(static_agent amd64) $python -W ignore -m unittest "${local_tests[@]}" ;;
+    engine) AGENT=$(static_agent amd64) AGENT_ENGINE=1 \
+      $python -W ignore -m unittest "${local_tests[@]}" test_sandbox ;;
+    hardened) AGENT=$(static_agent amd64) AGENT_ENGINE=1 AGENT_HARDENED=1 \
+      $python -W ignore -m unittest "${local_tests[@]}" ;;
+    arm64) AGENT=$(static_agent arm64) AGENT_RUNNER=qemu-aarch64-static \
+      $python -W ignore -m unittest "${local_tests[@]}" ;;
+    *) echo "run.sh: unknown mode $mode" >&2; exit 2 ;;
+  esac
+done
