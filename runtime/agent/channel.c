@@ -57,7 +57,7 @@ void agent_channel_wake(agent_channel *channel) {
 void agent_channel_consumed(agent_channel *channel, size_t bytes, bool now) {
   channel->returned += (uint32_t)bytes;
   if (channel->done || channel->returned == 0) return;
-  if (!now && channel->returned < AGENT_INITIAL_CREDIT / 4) return;
+  if (!now && channel->returned < AGENT_CREDIT_STEP) return;
   MSG(Credit) credit = MSG_INIT(CREDIT);
   credit.bytes = channel->returned;
   channel->granted += channel->returned;

@@ -24,10 +24,11 @@ enum {
   AGENT_MAX_RETAIN_ALL = 64 * 1024 * 1024,
   AGENT_MAX_INPUT_ALL = 64 * 1024 * 1024,
   AGENT_MAX_PATH = 4095,
-  AGENT_CHUNK = 64 * 1024,          /* payload of one frame that we send */
-  AGENT_QUEUE_HIGH = 160 * 1024,    /* above this nothing but answers is queued for a client */
-  AGENT_QUEUE_PAUSE = 512 * 1024,   /* above this no more requests are read from it either */
-  AGENT_INITIAL_CREDIT = 256 * 1024 /* what a client may send at first on each channel */
+  AGENT_CHUNK = 64 * 1024,            /* payload of one frame that we send */
+  AGENT_QUEUE_HIGH = 160 * 1024,      /* above this nothing but answers is queued for a client */
+  AGENT_QUEUE_PAUSE = 512 * 1024,     /* above this no more requests are read from it either */
+  AGENT_INITIAL_CREDIT = 1024 * 1024, /* what a client may send at first on each channel */
+  AGENT_CREDIT_STEP = 128 * 1024      /* and is given back at a time */
 };
 
 #endif

@@ -51,6 +51,16 @@ static int refuse_link(int fd) {
   return -1;
 }
 
+/* A link on the way is refused like one that leads out: nobody looks where it leads. */
+static int open_step(int at, const char *name) {
+  struct stat info;
+  int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 || errno != ENOTDIR) return fd;
+  bool link = fstatat(at, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+  errno = link ? EXDEV : ENOTDIR;
+  return -1;
+}
+
 /* One component after the other, none of them a link or "..". */
 static int open_by_steps(int root, const char *path, int flags, mode_t mode) {
   char name[256];
@@ -68,7 +78,7 @@ static int open_by_steps(int root, const char *path, int flags, mode_t mode) {
       if (strcmp(name, "..") == 0)
         errno = EXDEV;
       else if (*rest)
-        fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd = open_step(at, name);
       else
         fd = refuse_link(openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
     }

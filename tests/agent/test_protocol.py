@@ -119,7 +119,7 @@ class Protocol(Case):
         channel = c.start(["sleep", "5"], input=True)
         frame = c.frame(pb.ToAgent(channel=channel, data=pb.Data(data=b"x" * 60000)))
         with self.assertRaises((Closed, BrokenPipeError)):
-            for _ in range(20):
+            for _ in range(40):
                 c.raw(frame)
             while True:
                 c.receive(5)
@@ -172,7 +172,7 @@ class Protocol(Case):
         for _ in range(60 if not self.sandbox else 8):
             c = self.open()
             data = bytearray()
-            for _ in range(20):
+            for _ in range(40):
                 body = generator.randbytes(generator.randrange(1, 80))
                 data += struct.pack("<I", len(body)) + bytes([8, generator.randrange(1, 9)]) + body
             try:
