@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [address|static|engine|hardened|arm64]…: builds what each needs and runs the agent's tests.
+# run.sh address|static|engine|hardened|arm64: builds what that needs and runs the agent's tests; TAP.
 #   address   on standard input and output, with AddressSanitizer and UBSan
 #   static    the same with the static binary
 #   engine    as PID 1 of sandboxes on the engine of DOCKER_HOST, as root with Docker's defaults
@@ -10,8 +10,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=${AGENT_TEST_DIR:-$(mktemp -d)}
 cd "$here"
-[ $# -gt 0 ] || set -- address static engine hardened
-
 static_agent() {
   [ -e "$work/cofferdam-agent-$1" ] || "$root/runtime/agent/build.sh" "$work" "$1" >&2
   echo "$work/cofferdam-agent-$1"
@@ -26,20 +24,31 @@ address_agent() {
   echo "$work/address/agent"
 }
 
+run_tests() {
+  exec "$root/codegen/python" -W ignore "$root/tests/tap_unittest.py" "${@/%/.py}"
+}
+
 local_tests=(test_processes test_files test_protocol)
-python=/usr/bin/python3
-for mode; do
-  echo "== agent: $mode"
-  case $mode in
-    address) AGENT=$(address_agent) ASAN_OPTIONS=detect_leaks=0 \
-      $python -W ignore -m unittest "${local_tests[@]}" ;;
-    static) AGENT=$(static_agent amd64) $python -W ignore -m unittest "${local_tests[@]}" ;;
-    engine) AGENT=$(static_agent amd64) AGENT_ENGINE=1 \
-      $python -W ignore -m unittest "${local_tests[@]}" test_sandbox ;;
-    hardened) AGENT=$(static_agent amd64) AGENT_ENGINE=1 AGENT_HARDENED=1 \
-      $python -W ignore -m unittest "${local_tests[@]}" ;;
-    arm64) AGENT=$(static_agent arm64) AGENT_RUNNER=qemu-aarch64-static \
-      $python -W ignore -m unittest "${local_tests[@]}" ;;
-    *) echo "run.sh: unknown mode $mode" >&2; exit 2 ;;
-  esac
-done
+case ${1:-} in
+  address)
+    AGENT=$(address_agent)
+    export AGENT ASAN_OPTIONS=detect_leaks=0 # keepers share the agent's memory and end without exit
+    run_tests "${local_tests[@]}" ;;
+  static)
+    AGENT=$(static_agent amd64)
+    export AGENT
+    run_tests "${local_tests[@]}" ;;
+  engine | hardened)
+    AGENT=$(static_agent amd64)
+    export AGENT AGENT_ENGINE=1
+    [ "$1" = engine ] && run_tests "${local_tests[@]}" test_sandbox
+    export AGENT_HARDENED=1
+    run_tests "${local_tests[@]}" ;;
+  arm64)
+    AGENT=$(static_agent arm64)
+    export AGENT AGENT_RUNNER=qemu-aarch64-static
+    run_tests "${local_tests[@]}" ;;
+  *)
+    echo "usage: run.sh address|static|engine|hardened|arm64" >&2
+    exit 2 ;;
+esac
