@@ -22,6 +22,7 @@ export LC_ALL=C SOURCE_DATE_EPOCH=0
 
 protoc-c -I"$root/schema" --c_out="$out" "$root/schema/cofferdam/agent/v1/agent.proto"
 
+# shellcheck disable=SC2054,SC2191 # commas and = are the linker's and the compiler's
 flags=(-std=gnu11 -D_GNU_SOURCE -Os -g0 -static -fno-pie -no-pie
   -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-unwind-tables
   -fstack-protector-strong -fvisibility=hidden -Wall -Wextra -Wshadow -Wstrict-prototypes
