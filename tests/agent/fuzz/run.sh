@@ -8,6 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 protoc-c -I"$here/../../../schema" --c_out="$work" \
   "$here/../../../schema/cofferdam/agent/v1/agent.proto"
+# shellcheck disable=SC2054 # the commas are the compiler's
 flags=(-std=gnu11 -D_GNU_SOURCE -DAGENT_NO_SHARED_MEMORY -g -O1 -fsanitize=fuzzer,address,undefined
   -fno-sanitize-recover=undefined -I"$work" -I"$agent")
 generated="$work/cofferdam/agent/v1/agent.pb-c.c"
