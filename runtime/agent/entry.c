@@ -26,7 +26,7 @@ static int entry_type(mode_t mode) {
   case S_IFBLK:
     return TYPE(BLOCK_DEVICE);
   default:
-    return TYPE(UNSET);
+    return TYPE(UNSPECIFIED);
   }
 }
 

@@ -76,7 +76,7 @@ static void signal_process(agent_peer *peer, uint32_t number, const MSG(Signal) 
   else if (send_signal(process, request))
     agent_reply_done(peer, number, NULL);
   else
-    agent_reply_system(peer, number, STEP(UNSET), errno);
+    agent_reply_system(peer, number, STEP(UNSPECIFIED), errno);
 }
 
 static void resize(agent_peer *peer, uint32_t number, const MSG(Resize) * request) {

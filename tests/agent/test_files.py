@@ -66,7 +66,7 @@ class Files(Case):
         self.write(b"a/b/c/f", b"x", parents=True)
         self.assertEqual(self.read(b"a/b/c/f"), b"x")
         self.fails("SYSTEM", lambda: self.write(b"a/b", b"x"), errno.EISDIR)
-        self.fails("INVALID", lambda: self.write(b"f", b"x", pb.WRITE_MODE_UNSET))
+        self.fails("INVALID", lambda: self.write(b"f", b"x", pb.WRITE_MODE_UNSPECIFIED))
         self.assertEqual(self.names(b"a"), [b"b"])
 
     def test_an_abandoned_write_leaves_nothing(self):
