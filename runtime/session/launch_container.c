@@ -17,8 +17,9 @@
 #define CREATE_ATTEMPTS 5
 #define CREATE_RETRY_MS 200
 /* How often, and how far apart, to look for a container whose creation was never answered: the
- * engine may still be at it. */
+ * engine may still be at it, above all when it had let the deadline pass. */
 #define LOOKUPS 5
+#define LOOKUPS_AFTER_TIMEOUT 25
 #define LOOKUP_MS 400
 
 static void lookup_by_name(cdam_launch *launch, cdam_step next) {
@@ -89,13 +90,14 @@ static void unanswered_inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   json_t *inspect = NULL;
   cdam_error error;
+  int lookups = launch->failure.code == CDAM_ERR_TIMEOUT ? LOOKUPS_AFTER_TIMEOUT : LOOKUPS;
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
   if (status == CDAM_OK && is_own_creation(launch, inspect) &&
       take_container(launch, inspect, &error) == CDAM_OK) {
     launch->made = true;
     error = launch->failure;
     cdam_launch_fail(launch, &error);
-  } else if (status == CDAM_ERR_NOT_FOUND && ++launch->lookups < LOOKUPS) {
+  } else if (status == CDAM_ERR_NOT_FOUND && ++launch->lookups < lookups) {
     cdam_operation_after(op, LOOKUP_MS, look_for_unanswered);
   } else {
     cdam_launch_finish_failed(launch);

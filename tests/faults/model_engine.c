@@ -123,7 +123,7 @@ static void answer_inspect(void *user, const scripted_request *request, scripted
   (void)user;
   model_engine *model = current;
   if (failed(model, request, reply)) return;
-  if (!is_target(model, request->path)) {
+  if (!is_target(model, request->path) || model->hidden_looks-- > 0) {
     reply_missing(reply);
     return;
   }

@@ -44,6 +44,7 @@ struct model_engine {
   int fail_after;        /* lets so many through first */
   scripted_reply fail_reply;
   bool fail_but_do;          /* does the thing and answers wrongly */
+  int hidden_looks;          /* so many inspects do not find the container yet */
   const char *start_ends_in; /* the status that a start leads to; NULL: running */
 };
 

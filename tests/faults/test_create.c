@@ -268,6 +268,14 @@ static void unanswered_create_is_removed(void **state) {
                                CDAM_ERR_TIMEOUT);
 }
 
+/* The engine finishes some seconds after the client has given up. */
+static void late_create_is_removed(void **state) {
+  model_engine *model = *state;
+  model->hidden_looks = 8;
+  assert_unanswered_is_removed(model, (scripted_reply){.end = SCRIPTED_HANG, .raw = "HTTP/1.1 "},
+                               CDAM_ERR_TIMEOUT);
+}
+
 static void cut_create_is_removed(void **state) {
   assert_unanswered_is_removed(
       *state, (scripted_reply){201, .body = "{\"Id\":\"abc\"}", .cut = 60, .end = SCRIPTED_CLOSE},
@@ -383,6 +391,7 @@ int main(void) {
       MODEL_TEST(each_failing_step_leaves_nothing),
       MODEL_TEST(failing_rollback_is_told),
       MODEL_TEST(unanswered_create_is_removed),
+      MODEL_TEST(late_create_is_removed),
       MODEL_TEST(cut_create_is_removed),
       MODEL_TEST(odd_ids_are_removed),
       MODEL_TEST(no_json_is_removed),
