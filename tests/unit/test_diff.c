@@ -82,21 +82,24 @@ static void maps_and_lists(void **unused) {
   assert_int_equal(cdam_options_set_env(options, "PATH", "/s3cret", NULL), CDAM_OK);
   assert_int_equal(cdam_options_set_env(options, "NEW", "", NULL), CDAM_OK);
   assert_true(cdam_options_remove_env(options, "A"));
-  assert_int_equal(cdam_options_set_label(options, "owner", "\xc3\xa9\n\xc2\x9b\xe2\x80\xae\x7f", NULL), CDAM_OK);
+  assert_int_equal(
+      cdam_options_set_label(options, "owner", "\xc3\xa9\n\xc2\x9b\xe2\x80\xae\x7f", NULL),
+      CDAM_OK);
   assert_int_equal(cdam_options_set_label(options, "zz", "1", NULL), CDAM_OK);
   assert_true(cdam_options_remove_label(options, "b"));
   cdam_options_clear_exposed_ports(options);
   assert_int_equal(cdam_options_add_exposed_port(options, 80, NULL), CDAM_OK);
   told t = diff(first, second);
-  expect("all",
-         "options.exposed_ports: [8080, 80, 65535] -> [80]\n"
-         "options.labels[b]: \"\" -> nothing\n"
-         "options.labels[owner]: \"\xc3\xbcmlaut\" -> \"\xc3\xa9\\n\\302\\233\\342\\200\\256\\177\"\n"
-         "options.labels[zz]: nothing -> \"1\"\n"
-         "options.env[A]: \"x=y==\" -> nothing\n"
-         "options.env[NEW]: nothing -> \"\"\n"
-         "options.env[PATH]: \"/bin:/usr/bin\" -> \"/s3cret\"\n",
-         t);
+  expect(
+      "all",
+      "options.exposed_ports: [8080, 80, 65535] -> [80]\n"
+      "options.labels[b]: \"\" -> nothing\n"
+      "options.labels[owner]: \"\xc3\xbcmlaut\" -> \"\xc3\xa9\\n\\302\\233\\342\\200\\256\\177\"\n"
+      "options.labels[zz]: nothing -> \"1\"\n"
+      "options.env[A]: \"x=y==\" -> nothing\n"
+      "options.env[NEW]: nothing -> \"\"\n"
+      "options.env[PATH]: \"/bin:/usr/bin\" -> \"/s3cret\"\n",
+      t);
   assert_int_equal(t.sensitive, 3);
   assert_int_equal(t.isolates, 0);
   assert_int_equal(t.loses, 0);
