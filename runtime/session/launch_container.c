@@ -84,6 +84,16 @@ static void name_holder_inspected(cdam_operation *op, const cdam_reply *reply) {
 
 static void look_for_unanswered(cdam_operation *op, const cdam_reply *reply);
 
+/* Looking has come to its end; what the engine may do after it, the caller has to know. */
+static void finish_unanswered(cdam_launch *launch) {
+  char name[CDAM_NAME_SIZE], text[sizeof launch->failure.message];
+  cdam_container_name(cdam_launch_state(launch)->message.session_id, name);
+  snprintf(text, sizeof text, "%.400s (should the engine still make %s, remove it)",
+           launch->failure.message, name);
+  cdam_printable(launch->failure.message, sizeof launch->failure.message, text, strlen(text));
+  cdam_launch_finish_failed(launch);
+}
+
 /* The create request got no answer. When the engine made the container all the same it is
  * removed; the first failure is what the caller sees. */
 static void unanswered_inspected(cdam_operation *op, const cdam_reply *reply) {
@@ -100,7 +110,7 @@ static void unanswered_inspected(cdam_operation *op, const cdam_reply *reply) {
   } else if (status == CDAM_ERR_NOT_FOUND && ++launch->lookups < lookups) {
     cdam_operation_after(op, LOOKUP_MS, look_for_unanswered);
   } else {
-    cdam_launch_finish_failed(launch);
+    finish_unanswered(launch);
   }
   json_decref(inspect);
 }

@@ -22,7 +22,9 @@ typedef struct cdam_session cdam_session;
  * Creates a sandbox: validates the options and the client's policy, makes sure of
  * the image (pulls one that is absent), creates and starts a container, and
  * verifies by inspect that it is what was asked for before handing it out. On
- * failure no container is left behind. `options` is copied.
+ * failure no container is left behind; should the engine finish one more than ten
+ * seconds after it let the deadline pass, the error's message names it. `options` is
+ * copied.
  *
  * Free with cdam_session_free. CDAM_ERR_INVALID and CDAM_ERR_POLICY before the
  * engine is touched; CDAM_ERR_NOT_FOUND and CDAM_ERR_PULL for the image;
