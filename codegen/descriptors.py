@@ -18,8 +18,11 @@ ANNOTATIONS = "cofferdam/v1/annotations.proto"
 
 
 def proto_files(schema: pathlib.Path) -> list[str]:
-    """The .proto files under a schema directory, in an order that nothing changes."""
-    return sorted(path.relative_to(schema).as_posix() for path in schema.rglob("*.proto"))
+    """The .proto files under a schema directory, in an order that nothing changes. The agent's
+    protocol is no part of options and states."""
+    agent = schema / "cofferdam/agent"
+    found = (path for path in schema.rglob("*.proto") if not path.is_relative_to(agent))
+    return sorted(path.relative_to(schema).as_posix() for path in found)
 
 
 def compile_schema(schema: pathlib.Path) -> descriptor_pb2.FileDescriptorSet:

@@ -187,7 +187,7 @@ def build(work: pathlib.Path) -> dict[str, Library]:
     }
     for library in libraries.values():
         generate(library)
-    runtime = sorted(RUNTIME.rglob("*.c"))
+    runtime = sorted(path for path in RUNTIME.rglob("*.c") if path.parent.name != "agent")
     own = needs_generated(runtime, libraries["next"].home / "generated")
     plan = Plan(work)
     for library in libraries.values():
