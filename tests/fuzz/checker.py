@@ -195,6 +195,9 @@ def main(target, *command):
           file=sys.stderr)
     if count is None:
         return 77
+    if count == 0 and status == 0:
+        print("checker: nothing was accepted, so the check is idle", file=sys.stderr)
+        return 1
     return status if status >= 0 else 128 - status
 
 

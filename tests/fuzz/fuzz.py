@@ -32,7 +32,7 @@ SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
-Outcome = collections.namedtuple("Outcome", "target status executions coverage inputs log")
+Outcome = collections.namedtuple("Outcome", "target status seconds executions coverage inputs log")
 
 
 def command(program, *arguments):
@@ -60,10 +60,15 @@ def fuzz(target, seconds):
         line.insert(-3, f"-dict={dictionary}")
     if target in CHECKED:
         line = [sys.executable, str(HERE / "checker.py"), target, *line]
-    done = subprocess.run(line, cwd=found, capture_output=True, check=False,
-                          env={**os.environ, **SANITIZERS, "FUZZ_ARTIFACTS": str(found)})
-    log = done.stderr.decode(errors="replace")
-    return Outcome(target, done.returncode, number(r"number_of_executed_units: (\d+)", log),
+    path = BUILD / f"{target}.log"
+    with path.open("wb") as log:
+        program = subprocess.Popen(line, cwd=found, stdout=log, stderr=log, env={
+            **os.environ, **SANITIZERS, "FUZZ_ARTIFACTS": str(found)})
+        _, status, usage = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+    log = path.read_text(errors="replace")
+    return Outcome(target, program.returncode, usage.ru_utime + usage.ru_stime,
+                   number(r"number_of_executed_units: (\d+)", log),
                    number(r" cov: (\d+)", log), number(r" corp: (\d+)", log), log)
 
 
@@ -84,7 +89,8 @@ def find_planted():
 
 
 def report(outcome):
-    print(f"{outcome.target:16} {outcome.executions:>12,} executions  {outcome.coverage:>5} edges  "
+    print(f"{outcome.target:16} {outcome.executions:>12,} executions  "
+          f"{outcome.seconds:>6.0f} s of processor  {outcome.coverage:>5} edges  "
           f"{outcome.inputs:>5} inputs  {'ok' if outcome.status == 0 else 'FOUND SOMETHING'}",
           flush=True)
     if outcome.status != 0:

@@ -11,9 +11,10 @@
 #include "fuzz.h"
 
 static const char *const values[] = {
-    "null", "true",     "false", "{}",        "[]",   "0",        "1",          "-1",
-    "1.0",  "2",        "80",    "65536",     "\"\"", "\"none\"", "\"1\"",      "[[]]",
-    "[{}]", "{\"\":0}", "1e3",   "{\"a\":1}", "[1]",  "\"A=\"",   "\"bridge\"", "[\"A=b\"]"};
+    "null",   "true",       "false",    "{}",       "[]",          "0",         "1",
+    "-1",     "1.0",        "2",        "80",       "65536",       "\"\"",      "\"none\"",
+    "\"1\"",  "[[]]",       "[{}]",     "{\"\":0}", "1e3",         "{\"a\":1}", "[1]",
+    "\"A=\"", "\"bridge\"", "\"host\"", "\"/:/h\"", "\"private\"", "[\"A=b\"]"};
 
 static const char *const names[] = {
     "none",          "bridge", "IPAddress",        "networkMode", "network_mode", "NetworkMode",

@@ -148,8 +148,10 @@ def inspects():
     yield "inspect", "docker", text(base)
     yield "inspect", "podman", text({
         **base, "Image": states.IMAGE_ID[7:], "NetworkSettings": {"Networks": {}},
-        "HostConfig": {"NetworkMode": "none"}, "Config": {**config, "ExposedPorts": None}})
-    bare = {"Id": ID, "Image": states.IMAGE_ID, "HostConfig": {"NetworkMode": "none"},
+        "HostConfig": {"NetworkMode": "none", "Privileged": False},
+        "Config": {**config, "ExposedPorts": None}})
+    least = {"NetworkMode": "none", "Privileged": False}
+    bare = {"Id": ID, "Image": states.IMAGE_ID, "HostConfig": least,
             "NetworkSettings": {"Networks": {"none": {}}},
             "Config": {"Labels": {"io.cofferdam.session-id": SESSION}}}
     yield "inspect", "bare", text(bare)
@@ -169,7 +171,24 @@ def inspects():
     yield "inspect", "networks-absent", text({**bare, "NetworkSettings": {}})
     for name, value in {"null": None, "empty": "", "None": "None", "list": ["none"],
                         "bridge": "bridge", "none-nul": "none\0"}.items():
-        yield "inspect", f"mode-{name}", text({**bare, "HostConfig": {"NetworkMode": value}})
+        yield "inspect", f"mode-{name}", text({
+            **bare, "HostConfig": {**least, "NetworkMode": value}})
+    for key, value in {
+            "Privileged": True, "CapAdd": ["SYS_ADMIN"], "Binds": ["/:/host"], "Devices": [{}],
+            "PidMode": "host", "IpcMode": "container:x", "UTSMode": "host", "UsernsMode": "host",
+            "SecurityOpt": ["seccomp=unconfined"], "VolumesFrom": ["x"], "Links": ["x:y"],
+            "GroupAdd": ["0"], "DeviceRequests": [{}], "DeviceCgroupRules": ["a"],
+            "PublishAllPorts": True, "MaskedPaths": []}.items():
+        yield "inspect", f"host-{key}", text({**bare, "HostConfig": {**least, key: value}})
+        yield "inspect", f"host-{key}-object", text({
+            **bare, "HostConfig": {**least, key: {"a": 1}}})
+    yield "inspect", "host-nothing", text({**bare, "Mounts": [], "HostConfig": {
+        **least, "SecurityOpt": ["no-new-privileges:true"], "IpcMode": "private", "CapAdd": None,
+        "Binds": [], "PidMode": "", "UTSMode": "", "UsernsMode": "", "VolumesFrom": None}})
+    for name, mount in {"bind": {"Type": "bind", "Source": "/"}, "tmpfs": {"Type": "tmpfs"},
+                        "volume": {"Type": "volume", "Name": "a" * 64}, "text": "bind",
+                        "named": {"Type": "volume", "Name": "data"}}.items():
+        yield "inspect", f"mount-{name}", text({**bare, "Mounts": [mount]})
     yield "inspect", "not-adopted", text({
         **bare, "Name": f"/cofferdam-adopted-{SESSION}",
         "Config": {"Labels": {"io.cofferdam.session-id": "another"}}})

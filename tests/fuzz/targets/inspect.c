@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any JSON as the answer of an inspect, against states with NONE. Whatever passes has network mode
- * "none" and a Networks map that is empty or has only a "none" without any address; and what else
- * the state asks for. The oracle here shares nothing with the library but the JSON parser.
+ * "none" and a Networks map that is empty or has only a "none" without any address; what else the
+ * state asks for; and nothing of its host. The oracle here shares nothing with the library but the
+ * JSON parser.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 
 #define SESSION_ID "6f1c2f4e-0a1b-4c3d-9e5f-8a7b6c5d4e3f"
 #define DIGITS "6105d6cc76af400325e94d588ce511be5bfdbb73b437dc51eca43917d7a43e3d"
+#define ID "a42d519714d616e9411dbceec4b52808bd6b1ee53e6f6497a281d655357d8b71"
 #define COMMON                                                                                     \
   "\"schemaRevision\":2,\"requiredFeatures\":[1],\"sessionId\":\"" SESSION_ID "\","                \
-  "\"imageId\":\"sha256:" DIGITS "\",\"containerId\":\"" DIGITS "\","
+  "\"imageId\":\"sha256:" DIGITS "\",\"containerId\":\"" ID "\","
 
 static const char *const documents[] = {
     "{" COMMON "\"options\":{\"image\":\"busybox\",\"networkMode\":1}}",
@@ -69,7 +71,7 @@ static void check_isolated(const json_t *inspect) {
 static void check_identity(const json_t *inspect) {
   const json_t *label =
       member(member(member(inspect, "Config"), "Labels"), "io.cofferdam.session-id");
-  FUZZ_CHECK(is_text(member(inspect, "Id"), DIGITS));
+  FUZZ_CHECK(is_text(member(inspect, "Id"), ID));
   FUZZ_CHECK(is_text(label, SESSION_ID) ||
              (!json_is_string(label) &&
               is_text(member(inspect, "Name"), "/cofferdam-adopted-" SESSION_ID)));
@@ -102,25 +104,108 @@ static void check_rest(const json_t *inspect) {
     FUZZ_CHECK(is_text(member(json_array_get(bindings, i), "HostIp"), "127.0.0.1"));
 }
 
+/* ---- the host ---- */
+
+static bool is_empty(const json_t *value) {
+  return !value || json_is_null(value) || json_is_false(value) || is_text(value, "") ||
+         (json_is_array(value) && json_array_size(value) == 0) ||
+         (json_is_object(value) && json_object_size(value) == 0);
+}
+
+static bool is_own_namespace(const json_t *value) {
+  return is_empty(value) || is_text(value, "private") || is_text(value, "shareable") ||
+         is_text(value, "none");
+}
+
+/* What no container of ours has, and none of the SDK's. */
+static void check_reach(const json_t *inspect) {
+  static const char *const empty[] = {
+      "CapAdd",      "Devices", "DeviceRequests", "DeviceCgroupRules",
+      "VolumesFrom", "Links",   "GroupAdd",       "PublishAllPorts"};
+  static const char *const own[] = {"PidMode", "IpcMode", "UTSMode", "UsernsMode"};
+  const json_t *host = member(inspect, "HostConfig");
+  for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+    FUZZ_CHECK(is_empty(member(host, empty[i])));
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    FUZZ_CHECK(is_own_namespace(member(host, own[i])));
+  const json_t *binds = member(host, "Binds");
+  FUZZ_CHECK(is_empty(binds) || json_is_array(binds));
+  for (size_t i = 0; i < json_array_size(binds); i++)
+    FUZZ_CHECK(json_string_length(json_array_get(binds, i)) &&
+               json_string_value(json_array_get(binds, i))[0] != '/');
+  const json_t *mounts = member(inspect, "Mounts");
+  FUZZ_CHECK(is_empty(mounts) || json_is_array(mounts));
+  for (size_t i = 0; i < json_array_size(mounts); i++) {
+    const json_t *type = member(json_array_get(mounts, i), "Type");
+    FUZZ_CHECK(is_text(type, "volume") || is_text(type, "tmpfs"));
+  }
+}
+
+/* Nothing in the list but words that take something away. */
+static void check_security(const json_t *inspect) {
+  const json_t *list = member(member(inspect, "HostConfig"), "SecurityOpt");
+  FUZZ_CHECK(is_empty(list) || json_is_array(list));
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *item = json_array_get(list, i);
+    FUZZ_CHECK(is_text(item, "no-new-privileges") || is_text(item, "no-new-privileges:true") ||
+               is_text(item, "no-new-privileges=true"));
+  }
+}
+
+static void check_container(const cdam_state *state, const json_t *inspect) {
+  cdam_error err = {0};
+  cdam_status status = cdam_verify(state, inspect, &err);
+  FUZZ_CHECK(status == CDAM_OK || status == CDAM_ERR_DRIFT || status == CDAM_ERR_NOT_OURS);
+  FUZZ_CHECK(err.code == status);
+  FUZZ_CHECK(cdam_verify(state, inspect, NULL) == status);
+  if (cdam_generated_compare(&state->message, inspect, NULL) == CDAM_OK) check_isolated(inspect);
+  if (status != CDAM_OK) return;
+  check_identity(inspect);
+  check_reach(inspect);
+  check_security(inspect);
+  FUZZ_CHECK(json_is_false(member(member(inspect, "HostConfig"), "Privileged")));
+}
+
+/* What adoption asks besides. */
+static void check_adoption(const cdam_state *state, const json_t *inspect) {
+  cdam_error err = {0};
+  cdam_status status = cdam_agents_check_container(state->message.options, inspect, &err);
+  FUZZ_CHECK(status == CDAM_OK || status == CDAM_ERR_DRIFT);
+  (void)cdam_agents_limit_of(inspect);
+  (void)cdam_agents_volume_of(inspect);
+  if (status != CDAM_OK) return;
+  check_reach(inspect);
+  FUZZ_CHECK(is_empty(member(member(inspect, "HostConfig"), "Privileged")));
+  FUZZ_CHECK(is_empty(member(member(inspect, "HostConfig"), "SecurityOpt")));
+}
+
+/* An honest answer passes, or all of this would be idle. */
+static void check_honest(void) {
+  static const char honest[] =
+      "{\"Id\":\"" ID "\",\"Image\":\"sha256:" DIGITS "\",\"Mounts\":[],"
+      "\"HostConfig\":{\"NetworkMode\":\"none\",\"Privileged\":false,"
+      "\"PortBindings\":{\"80/tcp\":[{\"HostIp\":\"127.0.0.1\",\"HostPort\":\"\"}]}},"
+      "\"NetworkSettings\":{\"Networks\":{\"none\":{}}},"
+      "\"Config\":{\"Env\":[\"A=b\",\"C=\"],\"ExposedPorts\":{\"80/tcp\":{}},"
+      "\"Labels\":{\"a\":\"b\",\"d.e\":\"\",\"io.cofferdam.session-id\":\"" SESSION_ID "\"}}}";
+  json_t *inspect = json_loads(honest, 0, NULL);
+  FUZZ_CHECK(cdam_verify(state_of(1), inspect, NULL) == CDAM_OK);
+  json_decref(inspect);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   json_error_t problem;
   char *text = fuzz_copy(data, size);
   json_t *inspect = cdam_json_parse(text, size, &problem);
   free(text);
+  static bool honest;
+  if (!honest) check_honest();
+  honest = true;
   if (!inspect) return 0;
   for (size_t i = 0; i < STATES; i++) {
-    const cdam_state *state = state_of(i);
-    cdam_error err = {0};
-    cdam_status status = cdam_verify(state, inspect, &err);
-    FUZZ_CHECK(status == CDAM_OK || status == CDAM_ERR_DRIFT || status == CDAM_ERR_NOT_OURS);
-    FUZZ_CHECK(err.code == status);
-    FUZZ_CHECK(cdam_verify(state, inspect, NULL) == status);
-    if (cdam_generated_compare(&state->message, inspect, NULL) == CDAM_OK) check_isolated(inspect);
-    if (status == CDAM_OK) check_identity(inspect);
-    if (status == CDAM_OK && i == 1) check_rest(inspect);
-    (void)cdam_agents_check_container(state->message.options, inspect, &err);
-    (void)cdam_agents_limit_of(inspect);
-    (void)cdam_agents_volume_of(inspect);
+    check_container(state_of(i), inspect);
+    if (i == 1 && cdam_verify(state_of(i), inspect, NULL) == CDAM_OK) check_rest(inspect);
+    check_adoption(state_of(i), inspect);
   }
   (void)cdam_container_status_of(inspect);
   FUZZ_CHECK(cdam_container_status_word(inspect) != NULL);
