@@ -114,9 +114,14 @@ def around(record, name):
     end = next((i for i in range(at + 1, len(lines)) if re.match(r"(not )?ok\b", lines[i])),
                len(lines))
     said = lines[max(0, at - 5):end]
-    if len(said) > 60:
-        said = said[:20] + ["[...]"] + said[-40:]
-    return "\n".join(said + (record.get("stderr") or "").splitlines()[-40:])
+    return "\n".join(cut(said, 60) + cut((record.get("stderr") or "").splitlines(), 60))
+
+
+def cut(lines, count):
+    """The beginning says what went wrong, and the end what came of it."""
+    if len(lines) <= count:
+        return lines
+    return lines[:count // 3] + ["[...]"] + lines[-(count - count // 3):]
 
 
 def collect(tree, logs, tally):
@@ -151,7 +156,7 @@ def report(tally, strict):
     for label, output in tally.failed:
         print(f"\nFAILED {label}")
         if output and output != shown:
-            print("\n".join("  | " + line for line in output.splitlines()[-90:]))
+            print("\n".join("  | " + line for line in cut(output.splitlines(), 130)))
         shown = output
     unexpected = [label for label in tally.skipped if strict and not EXPECTED_SKIP.search(label)]
     for label in tally.skipped:
