@@ -23,13 +23,19 @@ static bool is_engine_id(const char *id) {
   return true;
 }
 
+/* Podman, which alone shows a version of Buildah, makes up another id for every answer: kept, it
+ * would make each of its containers one of another engine. That is to have no id. */
+static const char *lasting_id(const json_t *info) {
+  const char *id = cdam_json_string_at(info, "ID");
+  return id && !cdam_json_at(info, "BuildahVersion") ? id : "";
+}
+
 cdam_status cdam_client_learn_engine_id(cdam_client *client, const cdam_reply *reply,
                                         char id[CDAM_ENGINE_ID_SIZE], cdam_error *err) {
   json_t *info = NULL;
   cdam_status status = cdam_answer_json(reply, "ask for the engine's id", &info, err);
   if (status != CDAM_OK) return status;
-  const char *found = cdam_json_string_at(info, "ID");
-  if (!found) found = "";
+  const char *found = lasting_id(info);
   if (is_engine_id(found)) {
     snprintf(id, CDAM_ENGINE_ID_SIZE, "%s", found);
     pthread_mutex_lock(&client->lock);

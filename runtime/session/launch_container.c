@@ -131,12 +131,18 @@ static cdam_status keep_warnings(cdam_launch *launch, const json_t *json, cdam_e
   return CDAM_OK;
 }
 
+/* Podman says it with a 500. */
+static bool is_name_taken(const cdam_reply *reply) {
+  return reply->http == 409 ||
+         (reply->http == 500 && strcasestr(reply->body, "name is already in use"));
+}
+
 static void created(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   cdam_error error;
   json_t *json = NULL;
   cdam_status status = cdam_answer_json(reply, "create container", &json, &error);
-  if (reply->http == 409) {
+  if (is_name_taken(reply)) {
     lookup_by_name(launch, name_holder_inspected);
     return;
   }

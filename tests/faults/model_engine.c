@@ -203,8 +203,14 @@ static void answer_image(void *user, const scripted_request *request, scripted_r
 static void answer_info(void *user, const scripted_request *request, scripted_reply *reply) {
   (void)user;
   if (failed(current, request, reply)) return;
-  *reply = (scripted_reply){
-      200, .body = keep_json(current, json_pack("{s:s}", "ID", current->engine_id))};
+  json_t *info = json_pack("{s:s}", "ID", current->engine_id);
+  if (current->podman) {
+    char id[40];
+    snprintf(id, sizeof id, "396fb769-64f0-44d7-b07d-%012d", ++current->infos);
+    json_object_set_new(info, "ID", json_string(id));
+    json_object_set_new(info, "BuildahVersion", json_string("1.28.2"));
+  }
+  *reply = (scripted_reply){200, .body = keep_json(current, info)};
 }
 
 static const scripted_rule rules[] = {

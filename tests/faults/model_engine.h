@@ -37,6 +37,8 @@ struct model_engine {
   const char *engine_id;
   const char *image_id; /* of options.image; NULL: no such image */
   bool image_id_known;  /* is there an image with that id? */
+  bool podman;          /* its /info has another id each time */
+  int infos;
 
   /* misbehaviour */
   model_lie lie;

@@ -291,15 +291,31 @@ static void no_json_is_removed(void **state) {
   assert_unanswered_is_removed(*state, (scripted_reply){201, .body = "<html>"}, CDAM_ERR_PROTOCOL);
 }
 
+static const scripted_reply docker_conflict = {409, .body = "{\"message\":\"in use\"}"};
+static const scripted_reply podman_conflict = {
+    500,
+    .body =
+        "{\"cause\":\"that name is already in use\",\"message\":\"container create: creating "
+        "container storage: the container name \\\"x\\\" is already in use by f247bb6c. You have "
+        "to remove that container to be able to reuse that name: that name is already in "
+        "use\",\"response\":500}"};
+
 /* A request that was sent twice: the second finds the work of the first. */
-static void conflict_with_ourselves_is_used(void **state) {
-  model_engine *model = *state;
+static void use_conflict_with_ourselves(model_engine *model, const scripted_reply *conflict) {
   model->fail_path = "POST /containers/create*";
-  model->fail_reply = (scripted_reply){409, .body = "{\"message\":\"in use\"}"};
+  model->fail_reply = *conflict;
   model->fail_but_do = true;
   assert_int_equal(create(model, CDAM_NETWORK_MODE_NONE, NULL), CDAM_OK);
   assert_string_equal(model->status, "running");
   assert_int_equal(model->made, 1);
+}
+
+static void conflict_with_ourselves_is_used(void **state) {
+  use_conflict_with_ourselves(*state, &docker_conflict);
+}
+
+static void conflict_with_ourselves_is_used_on_podman(void **state) {
+  use_conflict_with_ourselves(*state, &podman_conflict);
 }
 
 static void answer_foreign(json_t *inspect, int looks) {
@@ -307,10 +323,9 @@ static void answer_foreign(json_t *inspect, int looks) {
   json_object_set_new(json_object_get(inspect, "Config"), "Labels", json_object());
 }
 
-static void conflict_with_a_foreign_container_changes_nothing(void **state) {
-  model_engine *model = *state;
+static void refuse_foreign_conflict(model_engine *model, const scripted_reply *conflict) {
   model->fail_path = "POST /containers/create*";
-  model->fail_reply = (scripted_reply){409, .body = "{\"message\":\"in use\"}"};
+  model->fail_reply = *conflict;
   model->fail_but_do = true;
   model->lie = answer_foreign;
   cdam_error err;
@@ -318,6 +333,14 @@ static void conflict_with_a_foreign_container_changes_nothing(void **state) {
   assert_true(model_has_container(model));
   assert_int_equal(model_requests(model, "DELETE", "*"), 0);
   assert_int_equal(model_requests(model, "POST", "/containers/*/start"), 0);
+}
+
+static void conflict_with_a_foreign_container_changes_nothing(void **state) {
+  refuse_foreign_conflict(*state, &docker_conflict);
+}
+
+static void conflict_with_a_foreign_container_changes_nothing_on_podman(void **state) {
+  refuse_foreign_conflict(*state, &podman_conflict);
 }
 
 /* ---- what the caller is told besides ---- */
@@ -396,7 +419,9 @@ int main(void) {
       MODEL_TEST(odd_ids_are_removed),
       MODEL_TEST(no_json_is_removed),
       MODEL_TEST(conflict_with_ourselves_is_used),
+      MODEL_TEST(conflict_with_ourselves_is_used_on_podman),
       MODEL_TEST(conflict_with_a_foreign_container_changes_nothing),
+      MODEL_TEST(conflict_with_a_foreign_container_changes_nothing_on_podman),
       MODEL_TEST(warnings_are_kept),
       MODEL_TEST(ports_are_waited_for),
   };
