@@ -91,8 +91,8 @@ static json_t *kill_body(const cdam_exec_operation *exec) {
                      ? json_pack("[s,s,s,s,s]", "/bin/sh", "-c", script, "sh", marker)
                      : json_pack("[s,s,s,s,s,s]", "/bin/busybox", "sh", "-c", script, "sh", marker);
   if (!argv) return NULL;
-  json_t *body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:s}", "AttachStdin", 0, "AttachStdout", 0,
-                           "AttachStderr", 0, "Tty", 0, "Cmd", argv, "WorkingDir", "/");
+  json_t *body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:s}", "AttachStdin", 0, "AttachStdout", 1,
+                           "AttachStderr", 1, "Tty", 0, "Cmd", argv, "WorkingDir", "/");
   json_decref(argv);
   if (body && *user && json_object_set_new(body, "User", json_string(user)) < 0) {
     json_decref(body);
@@ -193,14 +193,19 @@ static void kill_polled(cdam_operation *op, const cdam_reply *reply) {
 
 static void kill_started(cdam_operation *op, const cdam_reply *reply) {
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  cdam_error error;
   exec->kill_poll_ms = POLL_FIRST_MS;
-  if (cdam_answer_check(reply, "kill command", &error) == CDAM_OK)
+  if (reply->http == 101 || reply->http / 100 == 2)
     poll_kill(op, NULL);
   else if (reply->http)
     next_shell(exec); /* some engines refuse at once what they cannot start */
   else
     killed(exec, false);
+}
+
+/* What a shell says here, and how much of it, is up to the image. */
+static bool discard(void *user, const char *bytes, size_t length, cdam_error *failure) {
+  (void)user, (void)bytes, (void)length, (void)failure;
+  return true;
 }
 
 static void kill_created(cdam_operation *op, const cdam_reply *reply) {
@@ -215,10 +220,15 @@ static void kill_created(cdam_operation *op, const cdam_reply *reply) {
   }
   char path[CDAM_EXEC_ID_SIZE + 16];
   cdam_exec_path(exec->killer, "start", path, sizeof path);
-  cdam_operation_send(
-      op,
-      &(cdam_request){.method = "POST", .path = path, .body = "{\"Detach\":true,\"Tty\":false}"},
-      kill_started);
+  /* Attached, though it says nothing: of a detached one Podman goes on saying that it runs. */
+  cdam_operation_send(op,
+                      &(cdam_request){.method = "POST",
+                                      .path = path,
+                                      .body = "{\"Detach\":false,\"Tty\":false}",
+                                      .upgrade = true,
+                                      .stream = true,
+                                      .sink = discard},
+                      kill_started);
 }
 
 void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply) {
