@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cdam_resume of a container that is there: as the state says, different, somebody else's, not
+ * running. */
+#include "resume_fixture.h"
+
+/* ---- reattach ---- */
+
+static void reattaches_as_docker_shows_it(void **state) {
+  assert_reattaches(*state);
+}
+
+static void as_podman(json_t *inspect, int looks) {
+  (void)looks;
+  json_object_set_new(settings(inspect), "Networks", json_object());
+}
+
+static void reattaches_as_podman_shows_it(void **state) {
+  fixture *this = *state;
+  this->model->lie = as_podman;
+  assert_reattaches(this);
+}
+
+static void more_labels(json_t *inspect, int looks) {
+  (void)looks;
+  json_object_set_new(json_object_get(config(inspect), "Labels"), "of-the-image", json_string("x"));
+}
+
+static void more_labels_are_fine(void **state) {
+  fixture *this = *state;
+  this->model->lie = more_labels;
+  assert_reattaches(this);
+}
+
+/* ---- drift ---- */
+
+static void drift_is_refused_and_nothing_changed(void **state) {
+  fixture *this = *state;
+  const struct {
+    const char *path, *json, *field;
+  } lies[] = {
+      {"HostConfig.NetworkMode", "\"bridge\"", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", "\"default\"", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", "\"host\"", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", "\"\"", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", "null", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", "7", "HostConfig.NetworkMode"},
+      {"HostConfig.NetworkMode", NULL, "HostConfig.NetworkMode"},
+      {"HostConfig", "null", "HostConfig.NetworkMode"},
+      {"HostConfig", NULL, "HostConfig.NetworkMode"},
+      {"NetworkSettings.Networks", NULL, "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "null", "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "[]", "NetworkSettings.Networks"},
+      {"NetworkSettings", NULL, "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"bridge\":{\"IPAddress\":\"172.17.0.2\"}}",
+       "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":{},\"x\":{}}", "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"None\":{}}", "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":{\"IPAddress\":\"10.0.0.1\"}}",
+       "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":{\"Gateway\":\"10.0.0.1\"}}",
+       "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":{\"MacAddress\":\"02:42:00:00:00:01\"}}",
+       "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":{\"GlobalIPv6Address\":\"fe80::1\"}}",
+       "NetworkSettings.Networks"},
+      {"NetworkSettings.Networks", "{\"none\":7}", "NetworkSettings.Networks"},
+      {"NetworkSettings.IPAddress", "\"172.17.0.2\"", "NetworkSettings.Networks"},
+      {"NetworkSettings.MacAddress", "\"02:42:ac:11:00:02\"", "NetworkSettings.Networks"},
+      {"NetworkSettings.GlobalIPv6PrefixLen", "64", "NetworkSettings.Networks"},
+      {"NetworkSettings.Gateway", "7", "NetworkSettings.Networks"},
+      {"Config.Labels", "{\"io.cofferdam.session-id\":\"SESSION\"}", NULL},
+      {"Image", "\"" MODEL_OTHER_ID "\"", "Image"},
+      {"Config.Env", "[\"A=2\"]", NULL},
+      {"Config.Env", "null", NULL},
+  };
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    char json[160];
+    lie_path = lies[i].path;
+    lie_json = lies[i].json;
+    if (lie_json && strstr(lie_json, "SESSION")) {
+      snprintf(json, sizeof json, "{\"io.cofferdam.session-id\":\"%s\"}",
+               cdam_state_session_id(this->state));
+      lie_json = json;
+    }
+    this->model->lie = lie_about;
+    assert_refused(this, CDAM_ERR_DRIFT, lies[i].field);
+  }
+}
+
+static void drift_of_a_stopped_container_does_not_start_it(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  lie_path = "HostConfig.NetworkMode";
+  lie_json = "\"bridge\"";
+  this->model->lie = lie_about;
+  assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.NetworkMode");
+}
+
+/* What no create request of ours asks for; the labels are right all the while. */
+static void what_it_reaches_besides_is_drift(void **state) {
+  fixture *this = *state;
+  const struct {
+    const char *path, *json, *field;
+  } lies[] = {
+      {"HostConfig.Privileged", "true", NULL},
+      {"HostConfig.Privileged", NULL, NULL},
+      {"HostConfig.CapAdd", "[\"NET_ADMIN\"]", NULL},
+      {"HostConfig.Binds", "[\"/:/host\"]", NULL},
+      {"HostConfig.Binds", "[\"data:/data\", \"/run/docker.sock:/d\"]", NULL},
+      {"HostConfig.Binds", "{\"/\":{}}", NULL},
+      {"HostConfig.Devices", "[{\"PathOnHost\":\"/dev/sda\"}]", NULL},
+      {"HostConfig.DeviceRequests", "[{\"Driver\":\"x\"}]", NULL},
+      {"HostConfig.DeviceCgroupRules", "[\"a *:* rwm\"]", NULL},
+      {"HostConfig.VolumesFrom", "[\"other\"]", NULL},
+      {"HostConfig.Links", "[\"/db:/db\"]", NULL},
+      {"HostConfig.GroupAdd", "[\"docker\"]", NULL},
+      {"HostConfig.PidMode", "\"host\"", NULL},
+      {"HostConfig.IpcMode", "\"container:x\"", NULL},
+      {"HostConfig.UTSMode", "\"host\"", NULL},
+      {"HostConfig.UsernsMode", "\"host\"", NULL},
+      {"HostConfig.SecurityOpt", "[\"seccomp=unconfined\"]", NULL},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges\", \"label=disable\"]", NULL},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges:false\"]", NULL},
+      {"HostConfig.MaskedPaths", "[]", NULL},
+      {"HostConfig.PublishAllPorts", "true", NULL},
+      {"HostConfig.PortBindings", "{\"22/tcp\":[{\"HostIp\":\"\"}]}", NULL},
+      {"Mounts", "[{\"Type\":\"bind\", \"Source\":\"/\"}]", "Mounts"},
+      {"Mounts", "[{\"Type\":\"volume\", \"Name\":\"shared\"}]", "Mounts"},
+      {"Mounts", "[{}]", "Mounts"},
+      {"Mounts", "\"all\"", "Mounts"},
+  };
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    lie_path = lies[i].path;
+    lie_json = lies[i].json;
+    this->model->lie = lie_about;
+    assert_refused(this, CDAM_ERR_DRIFT, lies[i].field ? lies[i].field : lie_path);
+  }
+}
+
+static void what_engines_say_of_nothing_is_fine(void **state) {
+  fixture *this = *state;
+  const char *of_image = "[{\"Type\":\"volume\", \"Name\":\"0123456789abcdef0123456789abcdef"
+                         "0123456789abcdef0123456789abcdef\"}]";
+  const struct {
+    const char *path, *json;
+  } truths[] = {
+      {"HostConfig.CapAdd", "null"},
+      {"HostConfig.CapAdd", "[]"},
+      {"HostConfig.IpcMode", "\"private\""},
+      {"HostConfig.IpcMode", "\"shareable\""},
+      {"HostConfig.PidMode", "\"\""},
+      {"HostConfig.UTSMode", "\"private\""},
+      {"HostConfig.SecurityOpt", "[\"no-new-privileges:true\"]"},
+      {"HostConfig.MaskedPaths", "[\"/proc/kcore\"]"},
+      {"HostConfig.PortBindings", "{}"},
+      {"HostConfig.Binds", "[\"0123:/data:rw\"]"},
+      {"Mounts", "[]"},
+      {"Mounts", of_image},
+  };
+  for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+    lie_path = truths[i].path;
+    lie_json = truths[i].json;
+    this->model->lie = lie_about;
+    assert_reattaches(this);
+  }
+}
+
+/* A mode that joins somebody else's network is no engine's default. */
+static void unset_is_not_the_network_of_somebody_else(void **state) {
+  fixture *this = *state;
+  const char *modes[] = {"\"host\"", "\"container:0123\"", "\"ns:/run/netns/x\""};
+  for (size_t i = 0; i < 3; i++) {
+    lie_path = "HostConfig.NetworkMode";
+    lie_json = modes[i];
+    this->model->lie = lie_about;
+    assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.NetworkMode");
+  }
+}
+
+/* UNSET is the engine's default, under whatever name. */
+static void unset_is_not_compared(void **state) {
+  fixture *this = *state;
+  const char *modes[] = {"\"default\"", "\"bridge\"", "\"pasta\"", "null"};
+  for (size_t i = 0; i < 4; i++) {
+    lie_path = "HostConfig.NetworkMode";
+    lie_json = modes[i];
+    this->model->lie = lie_about;
+    assert_reattaches(this);
+  }
+}
+
+/* ---- identity ---- */
+
+static void labels_of_another_session(void **state) {
+  fixture *this = *state;
+  lie_path = "Config.Labels";
+  lie_json = "{\"io.cofferdam.session-id\":\"00000000-0000-4000-8000-000000000000\"}";
+  this->model->lie = lie_about;
+  assert_refused(this, CDAM_ERR_NOT_OURS, NULL);
+}
+
+static void no_labels_at_all(void **state) {
+  fixture *this = *state;
+  lie_path = "Config.Labels";
+  lie_json = "null";
+  this->model->lie = lie_about;
+  assert_refused(this, CDAM_ERR_NOT_OURS, NULL);
+}
+
+static void answer_for_another_id(void **state) {
+  fixture *this = *state;
+  char json[80];
+  snprintf(json, sizeof json, "\"%s\"", model_id('9'));
+  lie_path = "Id";
+  lie_json = json;
+  this->model->lie = lie_about;
+  assert_refused(this, CDAM_ERR_NOT_OURS, NULL);
+}
+
+/* ---- what else a container may be ---- */
+
+static void starts_a_stopped_one_and_looks_again(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  cdam_session *session;
+  assert_int_equal(resume(this, NULL, &session, NULL), CDAM_OK);
+  assert_false(cdam_session_was_recreated(session));
+  assert_int_equal(this->model->looks, 2);
+  assert_int_equal(changes_so_far(this->model), this->changes + 1);
+  cdam_session_free(session);
+}
+
+static void second_look_drifts(json_t *inspect, int looks) {
+  if (looks > 1)
+    json_object_set_new(settings(inspect), "Networks",
+                        json_loads("{\"none\":{},\"x\":{\"IPAddress\":\"10.0.0.2\"}}", 0, NULL));
+}
+
+static void drift_after_the_start_stops_it_again(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  this->model->lie = second_look_drifts;
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, NULL, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "NetworkSettings.Networks");
+  assert_string_equal(this->model->status, "exited");
+  assert_true(model_has_container(this->model));
+}
+
+/* Nobody may believe that a container with a network was stopped when it was not. */
+static void drift_after_the_start_says_what_still_runs(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  this->model->lie = second_look_drifts;
+  this->model->fail_path = "POST */stop*";
+  this->model->fail_reply = (scripted_reply){500, .body = "{\"message\":\"broken\"}"};
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, NULL, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "NetworkSettings.Networks");
+  assert_non_null(strstr(err.message, "could not be stopped again"));
+  assert_non_null(strstr(err.message, "broken"));
+}
+
+static void drift_after_unpausing_pauses_it_again(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "paused");
+  this->model->lie = second_look_drifts;
+  cdam_resume_flags flags = {.unpause = true};
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(resume(this, &flags, &session, &err), CDAM_ERR_DRIFT);
+  assert_string_equal(err.field, "NetworkSettings.Networks");
+  assert_string_equal(this->model->status, "paused");
+  assert_int_equal(model_requests(this->model, "POST", "/containers/*/stop*"), 0);
+}
+
+static void paused_is_unpaused_only_when_allowed(void **state) {
+  fixture *this = *state;
+  snprintf(this->model->status, sizeof this->model->status, "paused");
+  assert_refused(this, CDAM_ERR_PAUSED, NULL);
+  cdam_resume_flags flags = {.unpause = true};
+  cdam_session *session;
+  assert_int_equal(resume(this, &flags, &session, NULL), CDAM_OK);
+  assert_string_equal(this->model->status, "running");
+  assert_int_equal(this->model->looks, 3);
+  cdam_session_free(session);
+}
+
+static void unusable_ones_are_errors(void **state) {
+  fixture *this = *state;
+  const char *words[] = {"restarting", "removing", "dead", "new-fangled"};
+  for (size_t i = 0; i < 4; i++) {
+    snprintf(this->model->status, sizeof this->model->status, "%s", words[i]);
+    assert_refused(this, CDAM_ERR_ENGINE, NULL);
+  }
+}
+
+static void an_engine_error_is_not_missing(void **state) {
+  fixture *this = *state;
+  this->model->fail_path = "GET /containers/*";
+  const scripted_reply replies[] = {{500, .body = "{\"message\":\"no such container\"}"},
+                                    {400, .body = "no such container"},
+                                    {404, .body = "<html>page not found</html>"},
+                                    {404, .body = "{\"message\":\"page not found\"}"},
+                                    {404, .body = ""},
+                                    {301, .headers = "Location: /elsewhere\r\n"}};
+  for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+    this->model->fail_reply = replies[i];
+    assert_refused(this, CDAM_ERR_ENGINE, NULL);
+  }
+  this->model->fail_reply = (scripted_reply){200, .body = "[]"};
+  cdam_session *session;
+  assert_int_not_equal(resume(this, NULL, &session, NULL), CDAM_OK);
+  assert_no_change(this);
+}
+
+/* ---- refused before the engine is touched ---- */
+
+static void policy_touches_nothing(void **state) {
+  fixture *this = *state;
+  untouchable_engine *engine = untouchable_start();
+  cdam_client_config *config_of_client;
+  cdam_client *client;
+  cdam_options *minimum = model_options(CDAM_NETWORK_MODE_NONE);
+  assert_int_equal(cdam_client_config_new(&config_of_client, NULL), CDAM_OK);
+  assert_int_equal(
+      cdam_client_config_set_endpoint(config_of_client, untouchable_endpoint(engine), NULL),
+      CDAM_OK);
+  assert_int_equal(cdam_client_config_require(config_of_client, minimum, NULL), CDAM_OK);
+  assert_int_equal(cdam_client_new(config_of_client, &client, NULL), CDAM_OK);
+  cdam_session *session;
+  cdam_error err;
+  assert_int_equal(cdam_resume(client, this->state, NULL, &session, &err), CDAM_ERR_POLICY);
+  assert_string_equal(err.field, "network_mode");
+  cdam_client_free(client);
+  cdam_client_config_free(config_of_client);
+  cdam_options_free(minimum);
+  untouchable_stop(engine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      NONE_TEST(reattaches_as_docker_shows_it),
+      NONE_TEST(reattaches_as_podman_shows_it),
+      NONE_TEST(more_labels_are_fine),
+      NONE_TEST(drift_is_refused_and_nothing_changed),
+      NONE_TEST(drift_of_a_stopped_container_does_not_start_it),
+      NONE_TEST(what_it_reaches_besides_is_drift),
+      NONE_TEST(what_engines_say_of_nothing_is_fine),
+      UNSET_TEST(unset_is_not_compared),
+      UNSET_TEST(unset_is_not_the_network_of_somebody_else),
+      NONE_TEST(labels_of_another_session),
+      NONE_TEST(no_labels_at_all),
+      NONE_TEST(answer_for_another_id),
+      NONE_TEST(starts_a_stopped_one_and_looks_again),
+      NONE_TEST(drift_after_the_start_stops_it_again),
+      NONE_TEST(drift_after_the_start_says_what_still_runs),
+      NONE_TEST(drift_after_unpausing_pauses_it_again),
+      NONE_TEST(paused_is_unpaused_only_when_allowed),
+      NONE_TEST(unusable_ones_are_errors),
+      NONE_TEST(an_engine_error_is_not_missing),
+      UNSET_TEST(policy_touches_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
