@@ -27,7 +27,9 @@ by_hand() {
 
 scripts() {
   by_hand '*.sh'
-  by_hand dev .ci/run tests codegen tools | xargs -r grep -lE '^#!.*\b(ba)?sh$' | grep -v '\.sh$'
+  by_hand dev .ci/run tests codegen tools | grep -v '\.sh$' | while read -r file; do
+    if head -n 1 "$file" | grep -qE '^#!.*\b(ba)?sh$'; then echo "$file"; fi
+  done
 }
 
 long_lines() {

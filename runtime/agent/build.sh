@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the agent as a static binary for each architecture that has its tools here:
 #   build.sh OUTDIR [amd64] [arm64]
 # Needs musl-tools, protobuf-c-compiler and libprotobuf-c-dev; for arm64 gcc-aarch64-linux-gnu and

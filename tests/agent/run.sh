@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# run.sh address|static|engine|hardened|arm64: builds what that needs and runs the agent's tests; TAP.
+# SPDX-License-Identifier: Apache-2.0
+# run.sh address|static|engine|hardened|arm64: builds what that needs and runs the agent's tests.
+# Prints TAP.
 #   address   on standard input and output, with AddressSanitizer and UBSan
 #   static    the same with the static binary
 #   engine    as PID 1 of sandboxes on the engine of DOCKER_HOST, as root with Docker's defaults

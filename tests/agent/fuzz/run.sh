@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh SECONDS: both fuzz targets, with clang, in a scratch directory.
 set -euo pipefail
 seconds=${1:-30}
@@ -14,10 +15,14 @@ flags=(-std=gnu11 -D_GNU_SOURCE -DAGENT_NO_SHARED_MEMORY -g -O1 -fsanitize=fuzze
 generated="$work/cofferdam/agent/v1/agent.pb-c.c"
 sources=()
 for source in "$agent"/*.c; do
-  case ${source##*/} in main.c | init.c | relay.c | listener.c | spawn.c) ;; *) sources+=("$source") ;; esac
+  case ${source##*/} in
+    main.c | init.c | relay.c | listener.c | spawn.c) ;;
+    *) sources+=("$source") ;;
+  esac
 done
 clang "${flags[@]}" "$here/fuzz_frame.c" "$agent/frame.c" "$generated" -lprotobuf-c -o "$work/frame"
-clang "${flags[@]}" "$here/fuzz_session.c" "${sources[@]}" "$generated" -lprotobuf-c -o "$work/session"
+clang "${flags[@]}" "$here/fuzz_session.c" "${sources[@]}" "$generated" -lprotobuf-c \
+  -o "$work/session"
 mkdir "$work/workspace" "$work/corpus"
 PYTHONPATH="$here/.." /usr/bin/python3 "$here/seeds.py" "$work/corpus"
 cd "$work"
