@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/json_parse.h"
 #include "state/base64.h"
+#include "state/pack.h"
 #include "state/protojson.h"
 #include "state/values.h"
 
@@ -314,6 +315,7 @@ cdam_status cdam_protojson_read(const char *json, size_t length,
   ProtobufCMessage *read = NULL;
   status = read_message(root, NULL, descriptor, &read, err);
   json_decref(root);
+  if (!status) status = cdam_sort_maps(read, err); /* the document's order is nobody's */
   if (status && read) protobuf_c_message_free_unpacked(read, NULL);
   if (!status) *message = read;
   return status;

@@ -189,6 +189,15 @@ def inspects():
                         "volume": {"Type": "volume", "Name": "a" * 64}, "text": "bind",
                         "named": {"Type": "volume", "Name": "data"}}.items():
         yield "inspect", f"mount-{name}", text({**bare, "Mounts": [mount]})
+    for name, value in {"other": "b" * 64, "short": ID[:12], "null": None,
+                        "upper": ID.upper()}.items():
+        yield "inspect", f"id-{name}", text({**bare, "Id": value})
+    for mode in ("host", "container:" + ID, "default", "bridge", "ns:/proc/1/ns/net", ""):
+        yield "inspect", f"unset-{mode[:9].strip(':')}", text({
+            **bare, "HostConfig": {**least, "NetworkMode": mode},
+            "NetworkSettings": {"Networks": {"bridge": network}}})
+    yield "inspect", "unasked-port", text({**bare, "HostConfig": {
+        **least, "PortBindings": {"80/tcp": [{"HostIp": "0.0.0.0", "HostPort": "1"}]}}})
     yield "inspect", "not-adopted", text({
         **bare, "Name": f"/cofferdam-adopted-{SESSION}",
         "Config": {"Labels": {"io.cofferdam.session-id": "another"}}})

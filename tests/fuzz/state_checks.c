@@ -51,6 +51,15 @@ static void check_features(const cdam_state *state) {
   FUZZ_CHECK(listed || mode == CDAM_NETWORK_MODE_UNSET);
 }
 
+/* Maps are read in the order of their keys, each of which is there once. */
+static void check_order(const cdam_options *options) {
+  const char *key, *before = NULL;
+  for (size_t i = 0; cdam_options_label_at(options, i, &key, NULL); before = key, i++)
+    FUZZ_CHECK(i == 0 || strcmp(before, key) < 0);
+  for (size_t i = 0; cdam_options_env_at(options, i, &key, NULL); before = key, i++)
+    FUZZ_CHECK(i == 0 || strcmp(before, key) < 0);
+}
+
 /* JSON says all but unknown fields. */
 static void check_state_json(const cdam_state *state, const cdam_key *key) {
   char *json, *again;
@@ -121,6 +130,7 @@ void fuzz_check_state(const cdam_state *state, const cdam_key *key) {
   cdam_error err = {0};
   FUZZ_CHECK(cdam_state_validate(state, &err) == CDAM_OK && err.code == CDAM_OK);
   check_features(state);
+  check_order(cdam_state_options(state));
   cdam_status status = cdam_state_serialize(state, key, &bytes, &length, &err);
   if (status == CDAM_ERR_INVALID) return; /* larger than a state can be, once it is sealed */
   FUZZ_CHECK(status == CDAM_OK);
@@ -148,6 +158,7 @@ void fuzz_check_options(const cdam_options *options) {
   char *json, *text;
   cdam_options *back;
   FUZZ_CHECK(cdam_options_validate(options, NULL) == CDAM_OK);
+  check_order(options);
   FUZZ_CHECK(cdam_options_to_json(options, &json, NULL) == CDAM_OK);
   FUZZ_CHECK(cdam_options_from_json(json, strlen(json), &back, NULL) == CDAM_OK);
   check_options_read(options, back);

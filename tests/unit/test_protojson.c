@@ -99,6 +99,23 @@ static void names_and_spellings(void **unused) {
   free(first);
 }
 
+/* As whatever else makes options does: see cdam_options_set_label. */
+static void maps_are_in_the_order_of_their_keys(void **unused) {
+  (void)unused;
+  static const char json[] = "{\"image\": \"a\", \"labels\": {\"z\": \"1\", \"Z\": \"2\", \"a\": "
+                             "\"3\"}, \"env\": {\"b\": \"\", \"a\": \"\"}}";
+  cdam_options *options;
+  const char *key;
+  assert_int_equal(cdam_options_from_json(json, strlen(json), &options, NULL), CDAM_OK);
+  for (size_t i = 0; i < 3; i++) {
+    assert_true(cdam_options_label_at(options, i, &key, NULL));
+    assert_string_equal(key, ((const char *const[]){"Z", "a", "z"})[i]);
+  }
+  assert_true(cdam_options_env_at(options, 0, &key, NULL));
+  assert_string_equal(key, "a");
+  cdam_options_free(options);
+}
+
 static void null_is_the_default(void **unused) {
   (void)unused;
   cdam_options *options =
@@ -476,6 +493,7 @@ int main(void) {
       cmocka_unit_test(read_as_python_writes_it),
       cmocka_unit_test(exact_text),
       cmocka_unit_test(names_and_spellings),
+      cmocka_unit_test(maps_are_in_the_order_of_their_keys),
       cmocka_unit_test(null_is_the_default),
       cmocka_unit_test(modes_that_are_none),
       cmocka_unit_test(numbers_that_are_none),

@@ -55,7 +55,7 @@ static void check_parts(const char *text, const cdam_image_reference *parts) {
   snprintf(again, sizeof again, "%s%s%s%s%s", parts->name, parts->tag[0] ? ":" : "", parts->tag,
            parts->digest[0] ? "@" : "", parts->digest);
   FUZZ_CHECK(strcmp(again, text) == 0);
-  FUZZ_CHECK(matches(&name_alone, parts->name));
+  FUZZ_CHECK(matches(&reference, text) && matches(&name_alone, parts->name));
   FUZZ_CHECK(measured(parts->name) <= 255);
 }
 
