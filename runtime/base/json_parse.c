@@ -114,6 +114,12 @@ json_t *cdam_json_parse(const char *text, size_t length, json_error_t *problem) 
   size_t padding = padding_for(longest_token(text, length));
   cdam_buffer head = {0};
   memset(problem, 0, sizeof *problem);
+  const char *nul = memchr(text, '\0', length);
+  if (nul) {
+    problem->position = (int)(nul - text);
+    snprintf(problem->text, sizeof problem->text, "a NUL");
+    return NULL;
+  }
   if (cdam_json_is_too_deep(text, length)) {
     snprintf(problem->text, sizeof problem->text, "nested too deep");
     return NULL;

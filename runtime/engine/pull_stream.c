@@ -51,18 +51,18 @@ static bool is_blank(const char *text, size_t length) {
 /* Some engines put several objects on one line. */
 static bool take_line(cdam_pull_stream *stream, const char *text, size_t length, bool last,
                       cdam_error *failure) {
-  bool too_deep = cdam_json_is_too_deep(text, length);
+  bool hopeless = cdam_json_is_too_deep(text, length) || memchr(text, '\0', length);
   while (!is_blank(text, length)) {
     json_error_t why = {0};
     json_t *object =
-        too_deep ? NULL
+        hopeless ? NULL
                  : json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &why);
     if (!json_is_object(object)) {
-      bool no_memory = !object && !too_deep && json_error_code(&why) == json_error_out_of_memory;
+      bool no_memory = !object && !hopeless && json_error_code(&why) == json_error_out_of_memory;
       json_decref(object);
       if (no_memory) {
         cdam_fail_memory(failure);
-      } else if (last && !too_deep) {
+      } else if (last && !hopeless) {
         cdam_fail(failure, CDAM_ERR_PULL, "pull image \"%s\": the engine's answer was cut",
                   stream->image);
       } else {

@@ -277,12 +277,13 @@ static cdam_status syntax_error(const json_error_t *error, cdam_error *err) {
 }
 
 /* Why the text could not be read: read alone, jansson tells the line; and when it can be read now,
- * it was for lack of memory. */
+ * it was for a NUL that jansson passes over, or for lack of memory. */
 static cdam_status explain(const char *json, size_t length, cdam_error *err) {
   json_error_t error;
   json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &error);
   if (!root && error.text[0]) return syntax_error(&error, err);
   json_decref(root);
+  if (memchr(json, '\0', length)) return cdam_fail(err, CDAM_ERR_MALFORMED, "a NUL in the JSON");
   return cdam_fail_memory(err);
 }
 

@@ -102,6 +102,7 @@ def odd_json():
                          "wide": "4294967297", "true": "true"}.items():
         yield "protojson", f"number-{name}", (
             f'{{"image":"a","exposedPorts":[{number}],"networkMode":{number}}}').encode()
+    yield "protojson", "nul", b'{"image":"a","exposedPorts":[80\0]}'
     yield "protojson", "twice", b'{"image":"a","image":"b","networkMode":1,"network_mode":0}'
     yield "protojson", "deep", b'{"options":' + b'[' * 70 + b']' * 70 + b'}'
 
@@ -146,6 +147,7 @@ def inspects():
             "State": {"Status": "running", "Running": True}, "HostConfig": host, "Mounts": [],
             "NetworkSettings": {"Networks": {"none": network}, "Ports": {}}}
     yield "inspect", "docker", text(base)
+    yield "inspect", "nul", text(base).replace(b"false", b"false\0")
     yield "inspect", "podman", text({
         **base, "Image": states.IMAGE_ID[7:], "NetworkSettings": {"Networks": {}},
         "HostConfig": {"NetworkMode": "none", "Privileged": False},
@@ -234,6 +236,7 @@ def pulls():
     yield "pull_stream", "progress", b"\x02\x07\x40" + line + b"\r\n\n" + line + b"\n"
     yield "pull_stream", "cut-at-the-newline", b"\x01" + bytes([len(line)]) + line + b"\n" + line
     yield "pull_stream", "two-on-a-line", b"\x00" + line + b" " + line + b"\n" + line
+    yield "pull_stream", "nul", b'\x00{"progressDetail":{"current":1\x00}}\n'
     yield "pull_stream", "error", b"\x01\x09" + line + b"\n" + text(
         {"errorDetail": {"message": "no such image"}, "error": "no"})
     yield "pull_stream", "error-without-text", b"\x00" + text({"error": {}}) + b"\n"
@@ -331,6 +334,7 @@ def agents():
             "image": "busybox", "container_id": ID}
     yield "agents_json", "full", text(document)
     yield "agents_json", "bare", text(bare)
+    yield "agents_json", "nul", text({**bare, "network_mode": None}).replace(b"null", b"null\0")
     yield "agents_json", "null", text({**bare, "network_mode": None})
     for name, mode in {"bridge": "bridge", "empty": "", "None": "None", "list": ["none"]}.items():
         yield "agents_json", f"mode-{name}", text({**bare, "network_mode": mode})

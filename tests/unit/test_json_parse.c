@@ -132,6 +132,12 @@ static void test_a_nul(void **state) {
   json_error_t problem;
   assert_null(cdam_json_parse("[1]\0", 4, &problem));
   assert_null(cdam_json_parse("[\"a\0b\"]", 7, &problem));
+  assert_null(cdam_json_parse("[1\0]", 4, &problem)); /* jansson alone passes over these */
+  assert_null(cdam_json_parse("[1\0,2]", 6, &problem));
+  assert_null(cdam_json_parse("[true\0]", 7, &problem));
+  assert_null(cdam_json_parse("{\"a\":1.5\0}", 10, &problem));
+  assert_int_equal(problem.position, 8);
+  assert_string_equal(problem.text, "a NUL");
 }
 
 /* A position counts from the text's own beginning. */

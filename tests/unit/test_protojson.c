@@ -260,6 +260,17 @@ static void documents_that_are_none(void **unused) {
   expect_refusals(rows, sizeof rows / sizeof *rows);
 }
 
+/* Found by fuzzing: jansson reads 80 and goes on. */
+static void a_nul_behind_a_number(void **unused) {
+  (void)unused;
+  static const char json[] = "{\"image\": \"a\", \"exposedPorts\": [80\0]}";
+  cdam_options *options;
+  cdam_error err;
+  assert_int_equal(cdam_options_from_json(json, sizeof json - 1, &options, &err),
+                   CDAM_ERR_MALFORMED);
+  assert_string_equal(err.message, "a NUL in the JSON");
+}
+
 static void depth_and_size_are_bounded(void **unused) {
   (void)unused;
   size_t deep = 1000000;
@@ -499,6 +510,7 @@ int main(void) {
       cmocka_unit_test(numbers_that_are_none),
       cmocka_unit_test(texts_and_maps_that_are_none),
       cmocka_unit_test(documents_that_are_none),
+      cmocka_unit_test(a_nul_behind_a_number),
       cmocka_unit_test(depth_and_size_are_bounded),
       cmocka_unit_test(messages_hold_no_values),
       cmocka_unit_test(states_are_checked),

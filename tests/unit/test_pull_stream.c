@@ -88,6 +88,10 @@ static void errors(void **state) {
 
 static void garbage(void **state) {
   (void)state;
+  static const char nul[] = "{\"a\":1\0}\n"; /* jansson alone would go on behind it */
+  record r = {0};
+  cdam_error error;
+  assert_int_equal(run(nul, sizeof nul - 1, sizeof nul, &r, &error), CDAM_ERR_PROTOCOL);
   expect_text("{\"status\":\"x\"}\n{\"status\":\"y", CDAM_ERR_PULL, "[x||0/0]", "cut");
   expect_text("{\"status\":\n\"x\"}\n", CDAM_ERR_PROTOCOL, "", "no JSON object");
   expect_text("[]\n", CDAM_ERR_PROTOCOL, "", "no JSON object");

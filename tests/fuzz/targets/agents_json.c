@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = (const char *)data;
   cdam_state *state = import(text, size);
   if (!state) return 0;
+  FUZZ_CHECK(!memchr(data, '\0', size));
   FUZZ_CHECK(cdam_state_needs_adoption(state));
   check_isolation(text, size, state);
   fuzz_check_state(state, NULL);

@@ -222,6 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!honest) check_honest();
   honest = true;
   if (!inspect) return 0;
+  FUZZ_CHECK(!memchr(data, '\0', size));
   for (size_t i = 0; i < STATES; i++) {
     check_container(i, inspect);
     check_adoption(state_of(i), inspect);

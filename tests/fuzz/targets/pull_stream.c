@@ -106,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_CHECK(whole.calls.length == pieces.calls.length);
   FUZZ_CHECK(strcmp(cdam_buffer_text(&whole.calls), cdam_buffer_text(&pieces.calls)) == 0);
   if (whole.ok) {
+    FUZZ_CHECK(!memchr(bytes, '\0', length));
     char *text = fuzz_text(bytes, length);
     FUZZ_CHECK(count_objects(text, length) == whole.count);
     free(text);
