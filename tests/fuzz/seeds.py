@@ -263,6 +263,10 @@ def replies():
     yield "http_reply", "ping-hint", b"\x18" + reply("HTTP/1.1 100 Continue\r\nApi-Version: 1.60") \
         + reply("HTTP/1.1 200 OK\r\nApi-Version: 1.52")
     yield "http_reply", "list", b"\x01" + reply(length, listed)
+    for key, value in {"Id": "short", "Image": None, "State": 1, "Created": "now",
+                       "Labels": {"io.cofferdam.session-id": "x"}}.items():
+        entry = json.loads(listed)[0] | {key: value}
+        yield "http_reply", f"list-odd-{key}", b"\x01" + reply("HTTP/1.1 200 OK", text([entry]))
     yield "http_reply", "list-chunked", b"\x16" + reply(
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked",
         chunked + b"\r\n0\r\nApi-Version: 9\r\n\r\n")

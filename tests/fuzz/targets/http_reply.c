@@ -142,10 +142,10 @@ static void list(cdam_client *client) {
   check_error(status, &err);
   FUZZ_CHECK((status == CDAM_OK) == (sandboxes != NULL));
   for (size_t i = 0; i < cdam_list_count(sandboxes); i++) {
-    FUZZ_CHECK(cdam_list_session_id(sandboxes, i) != NULL);
-    (void)cdam_list_container_id(sandboxes, i);
-    (void)cdam_list_image(sandboxes, i);
-    (void)cdam_list_status(sandboxes, i);
+    const char *id = cdam_list_container_id(sandboxes, i);
+    FUZZ_CHECK(strlen(cdam_list_session_id(sandboxes, i)) == 36);
+    FUZZ_CHECK(strlen(id) == 64 && strspn(id, "0123456789abcdef") == 64);
+    FUZZ_CHECK(cdam_list_image(sandboxes, i) && cdam_list_status(sandboxes, i));
     (void)cdam_list_created(sandboxes, i);
   }
   cdam_list_free(sandboxes);
