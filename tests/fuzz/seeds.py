@@ -194,8 +194,9 @@ def inspects():
     for name, value in {"other": "b" * 64, "short": ID[:12], "null": None,
                         "upper": ID.upper()}.items():
         yield "inspect", f"id-{name}", text({**bare, "Id": value})
-    for mode in ("host", "container:" + ID, "default", "bridge", "ns:/proc/1/ns/net", ""):
-        yield "inspect", f"unset-{mode[:9].strip(':')}", text({
+    for name, mode in {"host": "host", "container": "container:" + ID, "default": "default",
+                       "bridge": "bridge", "ns": "ns:/proc/1/ns/net", "empty": ""}.items():
+        yield "inspect", f"unset-{name}", text({
             **bare, "HostConfig": {**least, "NetworkMode": mode},
             "NetworkSettings": {"Networks": {"bridge": network}}})
     yield "inspect", "unasked-port", text({**bare, "HostConfig": {
