@@ -10,6 +10,7 @@ writes them; what fuzzing has found besides is in corpora/.
 
 import json
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -347,6 +348,7 @@ def agents():
 
 
 def main(directory):
+    shutil.rmtree(directory, ignore_errors=True)
     for make in (of_goldens, odd_states, odd_json, odd_text, inspects, exec_streams, pulls, replies,
                  references, versions, agents):
         for target, name, data in make():
