@@ -173,7 +173,39 @@ static cdam_status read_repeated(reader *r, const cdam_path *path, ProtobufCMess
 
 /* ---- names that the schema does not know ---- */
 
-/* What is no message: strings, or a word with or without a sign. */
+static size_t count_digits(cdam_word word, size_t at) {
+  size_t count = 0;
+  while (at + count < word.length && cdam_lex_is_digit(word.text[at + count]))
+    count++;
+  return count;
+}
+
+/* A fraction, without a sign in its exponent: 1.5e3f */
+static bool is_fraction(cdam_word word) {
+  size_t digits = count_digits(word, 0), at = digits;
+  if (at < word.length && word.text[at] == '.') {
+    size_t behind = count_digits(word, at + 1);
+    digits += behind;
+    at += 1 + behind;
+  }
+  if (digits == 0) return false;
+  if (at < word.length && (word.text[at] == 'e' || word.text[at] == 'E')) {
+    digits = count_digits(word, at + 1);
+    if (digits == 0) return false;
+    at += 1 + digits;
+  }
+  return at == word.length || (at + 1 == word.length && word.text[at] == 'f');
+}
+
+static bool is_scalar(cdam_word word, bool negative) {
+  uint64_t number;
+  if (word.length && cdam_lex_is_name(word.text[0]))
+    return !memchr(word.text, '.', word.length) &&
+           (!negative || cdam_word_is(word, "inf") || cdam_word_is(word, "nan"));
+  return cdam_word_number(word, &number) || is_fraction(word);
+}
+
+/* What is no message: strings, or a word or number with or without a sign. */
 static cdam_status skip_scalar(reader *r, const cdam_path *path) {
   if (cdam_lex_is_quote(cdam_lex_peek(&r->lexer))) {
     cdam_buffer out = {0};
@@ -181,8 +213,9 @@ static cdam_status skip_scalar(reader *r, const cdam_path *path) {
     cdam_buffer_clear(&out);
     return status;
   }
-  cdam_lex_take(&r->lexer, '-');
-  return cdam_lex_word(&r->lexer).length ? CDAM_OK : malformed(r, path, "there is no value");
+  bool negative = cdam_lex_take(&r->lexer, '-');
+  return is_scalar(cdam_lex_word(&r->lexer), negative) ? CDAM_OK
+                                                       : malformed(r, path, "there is no value");
 }
 
 static cdam_status skip_value(reader *r, const cdam_path *path, bool may_list, int depth);
@@ -193,7 +226,8 @@ static cdam_status skip_fields(reader *r, const cdam_path *path, char close, int
   while (!status && !cdam_lex_take(&r->lexer, close)) {
     if (!cdam_lex_is_name(cdam_lex_peek(&r->lexer)))
       return malformed(r, path, "no name where one should stand");
-    cdam_lex_word(&r->lexer);
+    cdam_word word = cdam_lex_word(&r->lexer);
+    if (memchr(word.text, '.', word.length)) return malformed(r, path, "a name with a dot");
     bool colon = cdam_lex_take(&r->lexer, ':');
     if (!colon && !closing_of(r)) return malformed(r, path, "a name goes on with :");
     status = skip_value(r, path, true, depth);

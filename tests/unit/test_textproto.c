@@ -429,6 +429,9 @@ static void names_are_ignored_when_asked(void **unused) {
                  "later engine.flavour");
   expect_ignored(CDAM_FORM_TEXT, TEXT_HEAD("1") NONE_TEXT, "");
   expect_ignored(CDAM_FORM_TEXT,
+                 TEXT_HEAD("1") NONE_TEXT "a: 1. b: .5f c: 1.5e3 d: 0x1F e: 017 f: -nan g: -08",
+                 "a b c d e f g");
+  expect_ignored(CDAM_FORM_TEXT,
                  TEXT_HEAD("1") NONE_TEXT
                  "later { a: [1, 'x' 'y', -2.5, {b: <c: [] d {} >}], e: inf; } engine { id: 'E' "
                  "flavour: 0x1f other: -nan, } more: ['a', \"b\"] last <>",
@@ -497,10 +500,13 @@ static void a_seal_covers_what_is_ignored(void **unused) {
 
 static void odd_names_and_arguments(void **unused) {
   (void)unused;
-  static const char *const odd[] = {"a.b: 1",         "later 1",       "later: [1",
-                                    "later: [1,]",    "later:",        "later: [[1]]",
-                                    "later: ['a",     "later { a 1 }", "later { 1: 2 }",
-                                    "later { a: 1 >", "9: 1",          "later { [x]: 1 }"};
+  static const char *const odd[] = {"a.b: 1",           "later 1",       "later: [1",
+                                    "later: [1,]",      "later:",        "later: [[1]]",
+                                    "later: ['a",       "later { a 1 }", "later { 1: 2 }",
+                                    "later { a: 1 >",   "9: 1",          "later { [x]: 1 }",
+                                    "later { a.b: 1 }", "later: 1.2.3",  "later: x.y",
+                                    "later: 1e",        "later: 0x",     "later: -abc",
+                                    "later: ."};
   heard h;
   cdam_state *state;
   cdam_error err;
