@@ -42,17 +42,21 @@ class Package:
                  "--require-hashes", "--only-binary", ":all:", "-r", requirements)
         stamp.write_text(wanted, encoding="utf-8")
 
-    def sdk(self, place, action, name, argument=None):
+    def sdk(self, place, action, name, argument=None, tries=1):
         done = subprocess.run([str(self.python), str(HERE / "sdk.py"), action, name,
                                json.dumps(argument)], cwd=place.dir, capture_output=True,
                               text=True, check=False, timeout=180,
                               env={**os.environ, "OPENAI_AGENTS_DISABLE_TRACING": "1"})
+        # Its own exec over docker-py breaks off now and then while the machine is busy.
+        if tries > 1 and done.returncode != 0 and "ExecTransportError" in done.stderr:
+            return self.sdk(place, action, name, argument, tries - 1)
         expect(done.returncode == 0, f"the SDK, {action}:\n{done.stderr}")
         return json.loads(done.stdout) if done.stdout else None
 
 
 def create(package, place, **options):
-    package.sdk(place, "create", "sdk.json", {"image": IMAGE, "labels": LABELS, **options})
+    package.sdk(place, "create", "sdk.json", {"image": IMAGE, "labels": LABELS, **options},
+                tries=3)
     return place.read("sdk.json")
 
 
