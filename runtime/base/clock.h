@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Milliseconds of the monotonic clock. */
+/* Milliseconds and microseconds of the monotonic clock. */
 int64_t cdam_now_ms(void);
+int64_t cdam_now_us(void);
 
 #endif

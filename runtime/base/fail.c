@@ -48,6 +48,7 @@ void cdam_printable(char *buffer, size_t size, const char *text, size_t length) 
 static cdam_retry retry_of(cdam_status code) {
   switch (code) {
   case CDAM_ERR_NO_MEMORY:
+  case CDAM_ERR_CANCELLED:
   case CDAM_ERR_CONNECT:
   case CDAM_ERR_TIMEOUT:
     return CDAM_RETRY_YES;
@@ -126,6 +127,7 @@ const char *cdam_status_name(cdam_status status) {
     NAME(CDAM_ERR_ARGUMENT);
     NAME(CDAM_ERR_NO_MEMORY);
     NAME(CDAM_ERR_IO);
+    NAME(CDAM_ERR_CANCELLED);
     NAME(CDAM_ERR_INVALID);
     NAME(CDAM_ERR_MALFORMED);
     NAME(CDAM_ERR_SEAL);

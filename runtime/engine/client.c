@@ -111,7 +111,7 @@ void cdam_client_free(cdam_client *client) {
   while (client->idle_loops) {
     cdam_loop *loop = client->idle_loops;
     client->idle_loops = loop->next_idle;
-    cdam_loop_free(loop);
+    cdam_loop_destroy(loop);
   }
   pthread_mutex_destroy(&client->lock);
   cdam_endpoint_clear(&client->endpoint);
@@ -134,9 +134,9 @@ cdam_loop *cdam_client_borrow_loop(cdam_client *client) {
   char api_version[sizeof client->api_version];
   memcpy(api_version, client->api_version, sizeof api_version);
   pthread_mutex_unlock(&client->lock);
-  if (!loop) loop = cdam_loop_new(client);
+  if (!loop) loop = cdam_loop_make(client);
   if (loop && !cdam_exchange_reserve(loop)) {
-    cdam_loop_free(loop);
+    cdam_loop_destroy(loop);
     return NULL;
   }
   if (loop) memcpy(loop->api_version, api_version, sizeof api_version);
@@ -146,20 +146,21 @@ cdam_loop *cdam_client_borrow_loop(cdam_client *client) {
 void cdam_client_return_loop(cdam_client *client, cdam_loop *loop) {
   cdam_loop_settle(loop);
   pthread_mutex_lock(&client->lock);
-  bool keep = client->idle_count < MAX_IDLE_LOOPS;
+  bool keep = !loop->broken && client->idle_count < MAX_IDLE_LOOPS;
   if (keep) {
     loop->next_idle = client->idle_loops;
     client->idle_loops = loop;
     client->idle_count++;
   }
   pthread_mutex_unlock(&client->lock);
-  if (!keep) cdam_loop_free(loop);
+  if (!keep) cdam_loop_destroy(loop);
 }
 
 /* ---- ping ---- */
 
 typedef struct ping_operation {
   cdam_operation op;
+  cdam_ping_callback callback;
   cdam_exchange *exchange;
 } ping_operation;
 
@@ -182,5 +183,28 @@ cdam_status cdam_client_ping(cdam_client *client, const char **version, cdam_err
   ping_operation ping = {0};
   cdam_status status = cdam_operation_run(&ping.op, client, send_ping, err);
   if (status == CDAM_OK && version) *version = client->api_version;
+  return status;
+}
+
+static void ping_completed(cdam_operation *op) {
+  ping_operation *ping = (ping_operation *)op;
+  const char *version = op->status == CDAM_OK ? op->client->api_version : NULL;
+  ping->callback(op->user, op->status, version, &op->error);
+  free(ping);
+}
+
+cdam_status cdam_client_ping_start(cdam_loop *loop, cdam_ping_callback callback, void *user,
+                                   cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status != CDAM_OK) return status;
+  ping_operation *ping = calloc(1, sizeof *ping);
+  if (!ping) return cdam_fail_memory(err);
+  ping->callback = callback;
+  ping->op.user = user;
+  status = cdam_operation_submit(&ping->op, loop, send_ping, ping_completed, err);
+  if (status != CDAM_OK)
+    free(ping);
+  else if (operation)
+    *operation = &ping->op;
   return status;
 }

@@ -17,28 +17,39 @@
 #define MAX_BODY (16 * 1024 * 1024)
 #define MAX_ERROR_BODY (1024 * 1024)
 #define RESERVED 4
+/* One that has ended, and the one that its step sends. */
+#define RESERVED_EACH 2
 #define MAX_SPARE 16
 #define MAX_SPARE_BUFFER (64 * 1024)
 
 /* ---- taking and giving back ---- */
 
-cdam_exchange *cdam_exchange_take(cdam_loop *loop) {
-  cdam_exchange *exchange = TAILQ_FIRST(&loop->spare);
-  if (exchange) {
-    TAILQ_REMOVE(&loop->spare, exchange, in_loop);
-    loop->spare_count--;
-    return exchange;
-  }
-  exchange = calloc(1, sizeof *exchange);
-  if (exchange) exchange->loop = loop;
+/* Each has its place in the heap of timers from the start. */
+static cdam_exchange *make(cdam_loop *loop) {
+  if (!cdam_timers_reserve(&loop->timers, loop->total + 1)) return NULL;
+  cdam_exchange *exchange = calloc(1, sizeof *exchange);
+  if (!exchange) return NULL;
+  exchange->loop = loop;
+  loop->total++;
   return exchange;
 }
 
+cdam_exchange *cdam_exchange_take(cdam_loop *loop) {
+  cdam_exchange *exchange = TAILQ_FIRST(&loop->spare);
+  if (!exchange) return make(loop);
+  TAILQ_REMOVE(&loop->spare, exchange, in_loop);
+  loop->spare_count--;
+  return exchange;
+}
+
+static unsigned needed(const cdam_loop *loop) {
+  return RESERVED + RESERVED_EACH * loop->pending;
+}
+
 bool cdam_exchange_reserve(cdam_loop *loop) {
-  while (loop->spare_count < RESERVED) {
-    cdam_exchange *exchange = calloc(1, sizeof *exchange);
+  while (loop->spare_count < RESERVED || loop->total < needed(loop)) {
+    cdam_exchange *exchange = make(loop);
     if (!exchange) return false;
-    exchange->loop = loop;
     TAILQ_INSERT_HEAD(&loop->spare, exchange, in_loop);
     loop->spare_count++;
   }
@@ -54,7 +65,7 @@ static void empty(cdam_buffer *buffer) {
 void cdam_exchange_give(cdam_exchange *exchange) {
   cdam_loop *loop = exchange->loop;
   curl_slist_free_all(exchange->own_headers);
-  if (loop->spare_count >= MAX_SPARE) {
+  if (loop->spare_count >= MAX_SPARE && loop->total > needed(loop)) {
     exchange->own_headers = NULL;
     cdam_exchange_free(exchange);
     return;
@@ -74,6 +85,7 @@ void cdam_exchange_give(cdam_exchange *exchange) {
 }
 
 void cdam_exchange_free(cdam_exchange *exchange) {
+  exchange->loop->total--;
   curl_easy_cleanup(exchange->easy);
   curl_slist_free_all(exchange->own_headers);
   cdam_buffer_clear(&exchange->path);
@@ -111,6 +123,7 @@ static void set_due_after_head(cdam_exchange *exchange) {
   if (!exchange->stream) return;
   if (is_success(exchange)) exchange->timeout_ms = exchange->silence_ms;
   exchange->due = exchange->timeout_ms ? cdam_now_ms() + exchange->timeout_ms : 0;
+  if (exchange->state == CDAM_EXCHANGE_RUNNING) cdam_exchange_schedule(exchange);
 }
 
 static void end_of_head(cdam_exchange *exchange) {
@@ -290,6 +303,7 @@ static void take_over(cdam_exchange *exchange, const cdam_request *request) {
   const cdam_client *client = exchange->loop->client;
   exchange->versioned = !request->unversioned;
   exchange->stream = request->stream;
+  exchange->upgrade = request->upgrade;
   exchange->silence_ms = request->silence_ms;
   exchange->sink = request->sink;
   exchange->sink_user = request->sink_user;
@@ -326,27 +340,100 @@ static bool set_target(cdam_exchange *exchange) {
   return ok;
 }
 
-void cdam_exchange_launch(cdam_exchange *exchange) {
-  if (exchange->loop->performing) { /* sent from a sink; libcurl takes nothing now */
-    exchange->loop->late = true;
-    return;
-  }
+/* Streams leave some connections to the others, or nothing could end a stream any more. */
+static bool has_connection(const cdam_exchange *exchange) {
+  const cdam_loop *loop = exchange->loop;
+  if (exchange == loop->ping) return true;
+  if (loop->running >= loop->max_connections) return false;
+  unsigned others = loop->max_connections / 8 + 1;
+  return !exchange->upgrade || loop->running_streams < loop->max_connections - others;
+}
+
+static struct cdam_exchange_list *queue_of(const cdam_exchange *exchange) {
+  return exchange->upgrade ? &exchange->loop->waiting_streams : &exchange->loop->waiting;
+}
+
+static struct cdam_exchange_list *list_of(const cdam_exchange *exchange) {
+  if (exchange->state == CDAM_EXCHANGE_ENDED) return &exchange->loop->ended;
+  return exchange->state == CDAM_EXCHANGE_WAITING ? queue_of(exchange) : &exchange->loop->live;
+}
+
+/* Its time for the answer begins when it is sent. What has a deadline is cleaning up, and goes
+ * before what would make more to clean up. */
+static void wait_for_connection(cdam_exchange *exchange) {
+  struct cdam_exchange_list *queue = queue_of(exchange);
+  TAILQ_REMOVE(&exchange->loop->live, exchange, in_loop);
+  exchange->state = CDAM_EXCHANGE_WAITING;
+  exchange->due = 0;
+  if (exchange->op->deadline)
+    TAILQ_INSERT_HEAD(queue, exchange, in_loop);
+  else
+    TAILQ_INSERT_TAIL(queue, exchange, in_loop);
+  cdam_exchange_schedule(exchange);
+}
+
+static void run(cdam_exchange *exchange) {
+  cdam_loop *loop = exchange->loop;
   exchange->curl_text[0] = '\0';
-  if (set_target(exchange) &&
-      curl_multi_add_handle(exchange->loop->multi, exchange->easy) == CURLM_OK) {
-    exchange->state = CDAM_EXCHANGE_RUNNING;
+  if (!set_target(exchange) || curl_multi_add_handle(loop->multi, exchange->easy) != CURLM_OK) {
+    cdam_exchange_end(exchange, cdam_fail_memory(&exchange->error));
     return;
   }
-  cdam_exchange_end(exchange, cdam_fail_memory(&exchange->error));
+  exchange->state = CDAM_EXCHANGE_RUNNING;
+  loop->running++;
+  loop->running_streams += exchange->upgrade;
+  cdam_exchange_schedule(exchange);
+}
+
+void cdam_exchange_launch(cdam_exchange *exchange) {
+  if (exchange->loop->performing) /* sent from a sink; libcurl takes nothing now */
+    exchange->loop->late = true;
+  else if (!TAILQ_EMPTY(queue_of(exchange)) || !has_connection(exchange))
+    wait_for_connection(exchange);
+  else
+    run(exchange);
+}
+
+static void admit_from(struct cdam_exchange_list *queue) {
+  cdam_exchange *exchange;
+  while ((exchange = TAILQ_FIRST(queue)) && has_connection(exchange)) {
+    TAILQ_REMOVE(queue, exchange, in_loop);
+    TAILQ_INSERT_TAIL(&exchange->loop->live, exchange, in_loop);
+    exchange->state = CDAM_EXCHANGE_HELD;
+    exchange->due = cdam_now_ms() + exchange->timeout_ms;
+    run(exchange);
+  }
+}
+
+void cdam_exchange_admit(cdam_loop *loop) {
+  admit_from(&loop->waiting);
+  admit_from(&loop->waiting_streams);
+}
+
+void cdam_exchange_stop(cdam_exchange *exchange) {
+  cdam_loop *loop = exchange->loop;
+  if (exchange->state != CDAM_EXCHANGE_RUNNING) return;
+  cdam_sigpipe guard;
+  cdam_sigpipe_hold(&guard, loop->client->config.tls);
+  curl_multi_remove_handle(loop->multi, exchange->easy);
+  cdam_sigpipe_release(&guard);
+  exchange->state = CDAM_EXCHANGE_HELD;
+  loop->running--;
+  loop->running_streams -= exchange->upgrade;
 }
 
 /* ---- the end ---- */
 
 void cdam_exchange_end(cdam_exchange *exchange, cdam_status status) {
+  TAILQ_REMOVE(list_of(exchange), exchange, in_loop);
   exchange->status = status;
   exchange->state = CDAM_EXCHANGE_ENDED;
-  TAILQ_REMOVE(&exchange->loop->live, exchange, in_loop);
   TAILQ_INSERT_TAIL(&exchange->loop->ended, exchange, in_loop);
+  cdam_timers_set(&exchange->loop->timers, exchange, 0);
+}
+
+void cdam_exchange_schedule(cdam_exchange *exchange) {
+  cdam_timers_set(&exchange->loop->timers, exchange, cdam_exchange_due(exchange));
 }
 
 int64_t cdam_exchange_due(const cdam_exchange *exchange) {
@@ -361,17 +448,12 @@ void cdam_exchange_drop(cdam_exchange *exchange) {
   exchange->op = NULL;
   exchange->next = NULL;
   if (exchange == loop->ping) loop->ping = NULL;
+  cdam_timers_set(&loop->timers, exchange, 0);
   if (exchange->state == CDAM_EXCHANGE_RUNNING && loop->performing) {
     loop->orphans = true;
     return;
   }
-  if (exchange->state == CDAM_EXCHANGE_RUNNING) {
-    cdam_sigpipe guard;
-    cdam_sigpipe_hold(&guard, loop->client->config.tls);
-    curl_multi_remove_handle(loop->multi, exchange->easy);
-    cdam_sigpipe_release(&guard);
-  }
-  TAILQ_REMOVE(exchange->state == CDAM_EXCHANGE_ENDED ? &loop->ended : &loop->live, exchange,
-               in_loop);
+  cdam_exchange_stop(exchange);
+  TAILQ_REMOVE(list_of(exchange), exchange, in_loop);
   cdam_exchange_give(exchange);
 }

@@ -4,6 +4,7 @@
  * an exchange without a request. Its life:
  *
  *   held      waits for the API version to be settled
+ *   waiting   waits for a connection that it may have
  *   running   libcurl has it
  *   timer     waits for its time
  *   ended     the outcome is there; its step runs in the next turn
@@ -18,6 +19,7 @@
 
 typedef enum cdam_exchange_state {
   CDAM_EXCHANGE_HELD,
+  CDAM_EXCHANGE_WAITING,
   CDAM_EXCHANGE_RUNNING,
   CDAM_EXCHANGE_TIMER,
   CDAM_EXCHANGE_ENDED,
@@ -33,6 +35,7 @@ struct cdam_exchange {
   cdam_exchange_state state;
   int64_t due;        /* cdam_now_ms() at which it fails, or the timer's time; 0: none */
   int64_t timeout_ms; /* what `due` was made from, for the message */
+  cdam_timer timer;
 
   /* The request. */
   CURL *easy;                     /* kept between uses */
@@ -41,6 +44,7 @@ struct cdam_exchange {
   cdam_buffer upload;
   bool versioned;
   bool stream;
+  bool upgrade;
   bool may_repeat; /* a second sending does no harm */
   unsigned silence_ms;
   cdam_sink sink;
@@ -62,7 +66,8 @@ struct cdam_exchange {
 /* A blank exchange of the loop, not in any list yet; NULL when out of memory. */
 cdam_exchange *cdam_exchange_take(cdam_loop *loop);
 
-/* Makes sure that a few exchanges can be taken without memory. */
+/* Makes sure that a few exchanges can be taken without memory, and some for each operation that was
+ * submitted. */
 bool cdam_exchange_reserve(cdam_loop *loop);
 
 /* Gives an exchange back that is in none of the loop's lists and not in libcurl. */
@@ -75,17 +80,27 @@ void cdam_exchange_free(cdam_exchange *exchange);
 cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *request,
                                   cdam_error *err);
 
-/* Hands a prepared exchange, which is in `live`, to libcurl; ends it when that fails. */
+/* Hands a prepared exchange, which is in `live`, to libcurl, or lets it wait for a connection; ends
+ * it when that fails. */
 void cdam_exchange_launch(cdam_exchange *exchange);
+
+/* Launches those that have waited, as far as there are connections. */
+void cdam_exchange_admit(cdam_loop *loop);
+
+/* Takes it out of libcurl, if it is there. */
+void cdam_exchange_stop(cdam_exchange *exchange);
 
 /* The outcome by libcurl's result (outcome.c). */
 cdam_status cdam_exchange_outcome(cdam_exchange *exchange, CURLcode result);
 
-/* Moves it from `live` to `ended`. Its error stands in exchange->error unless CDAM_OK. */
+/* Moves it to `ended`. Its error stands in exchange->error unless CDAM_OK. */
 void cdam_exchange_end(cdam_exchange *exchange, cdam_status status);
 
 /* When it fails or its time comes, its operation's deadline counted in; 0: never. */
 int64_t cdam_exchange_due(const cdam_exchange *exchange);
+
+/* Tells the loop's timers of that. To be called whenever it becomes earlier. */
+void cdam_exchange_schedule(cdam_exchange *exchange);
 
 /* Takes it out of its operation's list, if it is there (operation.c). */
 void cdam_operation_forget(cdam_exchange *exchange);

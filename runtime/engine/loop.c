@@ -9,6 +9,7 @@
 #include "engine/client_private.h"
 #include "engine/exchange.h"
 #include "engine/negotiate.h"
+#include "engine/poller.h"
 #include "engine/sigpipe.h"
 
 #define MAX_OPEN_CONNECTIONS 8L
@@ -23,7 +24,7 @@ static bool append(struct curl_slist **list, const char *line) {
 /* "Name:" takes a header away that libcurl would add. */
 static bool set_up(cdam_loop *loop) {
   loop->multi = curl_multi_init();
-  return loop->multi &&
+  return loop->multi && cdam_poller_open(loop) &&
          curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, MAX_OPEN_CONNECTIONS) == CURLM_OK &&
          append(&loop->headers, "Expect:") && append(&loop->headers, "Content-Type:") &&
          append(&loop->json_headers, "Expect:") &&
@@ -31,15 +32,21 @@ static bool set_up(cdam_loop *loop) {
          cdam_exchange_reserve(loop);
 }
 
-cdam_loop *cdam_loop_new(cdam_client *client) {
+cdam_loop *cdam_loop_make(cdam_client *client) {
   cdam_loop *loop = calloc(1, sizeof *loop);
   if (!loop) return NULL;
   loop->client = client;
+  loop->epoll = loop->timer = -1;
+  loop->max_connections = UINT_MAX;
   TAILQ_INIT(&loop->live);
   TAILQ_INIT(&loop->ended);
   TAILQ_INIT(&loop->spare);
+  TAILQ_INIT(&loop->waiting);
+  TAILQ_INIT(&loop->waiting_streams);
+  TAILQ_INIT(&loop->operations);
+  TAILQ_INIT(&loop->finished);
   if (set_up(loop)) return loop;
-  cdam_loop_free(loop);
+  cdam_loop_destroy(loop);
   return NULL;
 }
 
@@ -49,11 +56,13 @@ static void drop_all(struct cdam_exchange_list *list) {
 }
 
 void cdam_loop_settle(cdam_loop *loop) {
+  drop_all(&loop->waiting);
+  drop_all(&loop->waiting_streams);
   drop_all(&loop->live);
   drop_all(&loop->ended);
 }
 
-void cdam_loop_free(cdam_loop *loop) {
+void cdam_loop_destroy(cdam_loop *loop) {
   if (!loop) return;
   cdam_loop_settle(loop);
   cdam_sigpipe guard;
@@ -65,6 +74,8 @@ void cdam_loop_free(cdam_loop *loop) {
   }
   curl_multi_cleanup(loop->multi);
   cdam_sigpipe_release(&guard);
+  cdam_poller_close(loop);
+  cdam_timers_clear(&loop->timers);
   curl_slist_free_all(loop->headers);
   curl_slist_free_all(loop->json_headers);
   free(loop);
@@ -84,14 +95,14 @@ static void collect_results(cdam_loop *loop) {
     CURLcode result = message->data.result;
     cdam_exchange *exchange = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
-    curl_multi_remove_handle(loop->multi, exchange->easy);
+    cdam_exchange_stop(exchange);
     cdam_exchange_end(exchange, cdam_exchange_outcome(exchange, result));
   }
 }
 
 static void time_out(cdam_exchange *exchange) {
   const char *endpoint = exchange->loop->client->config.endpoint;
-  if (exchange->due && cdam_now_ms() >= exchange->due)
+  if (exchange->state != CDAM_EXCHANGE_WAITING && exchange->due && cdam_now_ms() >= exchange->due)
     cdam_fail(&exchange->error, CDAM_ERR_TIMEOUT,
               exchange->head_done  ? "the engine at %s sent nothing for %lld ms"
               : exchange->sendings ? "the engine at %s did not answer within %lld ms"
@@ -100,19 +111,19 @@ static void time_out(cdam_exchange *exchange) {
   else
     cdam_fail(&exchange->error, CDAM_ERR_TIMEOUT,
               "the deadline of the call passed while it waited for the engine at %s", endpoint);
-  if (exchange->state == CDAM_EXCHANGE_RUNNING)
-    curl_multi_remove_handle(exchange->loop->multi, exchange->easy);
+  cdam_exchange_stop(exchange);
   cdam_exchange_end(exchange, CDAM_ERR_TIMEOUT);
 }
 
+/* What is due may have become due later since it was put there: a stream has sent something. */
 static void collect_due(cdam_loop *loop) {
   int64_t now = cdam_now_ms();
-  cdam_exchange *following;
-  for (cdam_exchange *e = TAILQ_FIRST(&loop->live); e; e = following) {
-    following = TAILQ_NEXT(e, in_loop);
+  cdam_exchange *e;
+  while ((e = cdam_timers_first(&loop->timers)) && e->timer.due <= now) {
     int64_t due = cdam_exchange_due(e);
-    if (!due || now < due) continue;
-    if (e->state == CDAM_EXCHANGE_TIMER)
+    if (!due || due > now)
+      cdam_timers_set(&loop->timers, e, due);
+    else if (e->state == CDAM_EXCHANGE_TIMER)
       cdam_exchange_end(e, CDAM_OK);
     else
       time_out(e);
@@ -142,27 +153,63 @@ static void launch_late(cdam_loop *loop) {
   }
 }
 
-static void perform(cdam_loop *loop) {
-  int running;
-  loop->performing = true;
-  curl_multi_perform(loop->multi, &running);
-  loop->performing = false;
+/* Without its sockets watched libcurl would wait for ever. */
+static void fail_all_running(cdam_loop *loop) {
+  cdam_exchange *following;
+  for (cdam_exchange *e = TAILQ_FIRST(&loop->live); e; e = following) {
+    following = TAILQ_NEXT(e, in_loop);
+    if (e->state != CDAM_EXCHANGE_RUNNING) continue;
+    cdam_exchange_stop(e);
+    cdam_exchange_end(e, cdam_fail_memory(&e->error));
+  }
+}
+
+static void collect(cdam_loop *loop) {
   collect_orphans(loop);
   launch_late(loop);
   collect_results(loop);
+  if (loop->broken) fail_all_running(loop);
   collect_due(loop);
+}
+
+void cdam_loop_perform(cdam_loop *loop, int wait_ms) {
+  cdam_sigpipe guard;
+  cdam_sigpipe_hold(&guard, loop->client->config.tls);
+  loop->performing = true;
+  cdam_poller_run(loop, wait_ms);
+  loop->performing = false;
+  collect(loop);
+  cdam_sigpipe_release(&guard);
+}
+
+void cdam_loop_kick(cdam_loop *loop) {
+  cdam_exchange_admit(loop);
+  cdam_sigpipe guard;
+  cdam_sigpipe_hold(&guard, loop->client->config.tls);
+  loop->performing = true;
+  cdam_poller_kick(loop);
+  loop->performing = false;
+  collect(loop);
+  cdam_sigpipe_release(&guard);
 }
 
 /* ---- a turn ---- */
 
+int64_t cdam_loop_wait_ms(cdam_loop *loop) {
+  long curl = -1;
+  if (loop->broken || curl_multi_timeout(loop->multi, &curl) != CURLM_OK) curl = -1;
+  int64_t wait = curl;
+  const cdam_exchange *first = cdam_timers_first(&loop->timers);
+  if (!first) return wait;
+  int64_t left = first->timer.due - cdam_now_ms();
+  if (left < 0) left = 0;
+  return wait < 0 || left < wait ? left : wait;
+}
+
 static int wait_time(cdam_loop *loop, int max_wait_ms) {
-  int64_t now = cdam_now_ms();
-  int64_t wait = max_wait_ms < 0 ? INT_MAX : max_wait_ms;
-  cdam_exchange *e;
-  TAILQ_FOREACH(e, &loop->live, in_loop) {
-    int64_t due = cdam_exchange_due(e);
-    if (due && due - now < wait) wait = due > now ? due - now : 0;
-  }
+  int64_t wait = cdam_loop_wait_ms(loop);
+  if (wait > INT_MAX) wait = INT_MAX;
+  if (max_wait_ms >= 0 && (wait < 0 || wait > max_wait_ms)) wait = max_wait_ms;
   return (int)wait;
 }
 
@@ -177,11 +224,13 @@ static void run_step(cdam_exchange *exchange) {
   };
   op->part = exchange->part;
   exchange->next(op, &reply);
+  /* What could not be interrupted has come to its end. */
+  if (op->cancelled) cdam_operation_abort(op);
+  if (!op->finished && !op->exchanges) cdam_operation_finish_lost(op);
 }
 
-/* Runs the steps of those that have ended by now, not of those that end meanwhile: each
- * turn comes to an end. */
-static void run_steps(cdam_loop *loop) {
+/* Not those that end meanwhile: each turn comes to an end. */
+void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
   size_t count = 0;
   cdam_exchange *exchange;
   TAILQ_FOREACH(exchange, &loop->ended, in_loop) count++;
@@ -195,19 +244,14 @@ static void run_steps(cdam_loop *loop) {
       run_step(exchange);
     }
     cdam_exchange_give(exchange);
+    if (until_us && cdam_now_us() >= until_us) break;
   }
 }
 
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms) {
   if (TAILQ_EMPTY(&loop->ended)) {
-    cdam_sigpipe guard;
-    cdam_sigpipe_hold(&guard, loop->client->config.tls);
-    perform(loop);
-    if (TAILQ_EMPTY(&loop->ended)) {
-      curl_multi_poll(loop->multi, NULL, 0, wait_time(loop, max_wait_ms), NULL);
-      perform(loop);
-    }
-    cdam_sigpipe_release(&guard);
+    cdam_loop_kick(loop);
+    if (TAILQ_EMPTY(&loop->ended)) cdam_loop_perform(loop, wait_time(loop, max_wait_ms));
   }
-  run_steps(loop);
+  cdam_loop_run_steps(loop, 0);
 }

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loop: one curl_multi with its connections, and the exchanges and timers under way in it.
- * A turn lets libcurl work, waits when nothing has happened, and then runs the steps of
- * what has ended. Used by one thread at a time.
+ * Used by one thread at a time. Two ways lead through it:
+ *
+ *   cdam_loop_turn   waits, lets libcurl work, and runs the steps of what has ended: for the
+ *                    blocking calls, which borrow a loop from the client's pool
+ *   cdam_loop_dispatch, cdam_loop_fd   the same without waiting, for a caller's loop
+ *                    (dispatch.c, and <cofferdam/loop.h>)
+ *
+ * In both, libcurl says which sockets it wants to hear of, and an epoll set holds them (poller.h);
+ * what has to happen later is in a heap (timers.h). So the work of a turn depends on what has
+ * happened and not on how much is under way.
  */
 #ifndef COFFERDAM_ENGINE_LOOP_H
 #define COFFERDAM_ENGINE_LOOP_H
@@ -11,8 +19,10 @@
 #include <sys/queue.h>
 
 #include "engine/operation.h"
+#include "engine/timers.h"
 
 TAILQ_HEAD(cdam_exchange_list, cdam_exchange);
+TAILQ_HEAD(cdam_operation_list, cdam_operation);
 
 struct cdam_loop {
   cdam_loop *next_idle; /* of the client */
@@ -24,18 +34,40 @@ struct cdam_loop {
   struct cdam_exchange_list ended; /* their steps are to be run */
   struct cdam_exchange_list spare; /* to be used again, with their easy handles */
   unsigned spare_count;
+  unsigned total; /* of exchanges, the spare ones included */
+  cdam_timers timers;
   cdam_exchange *ping; /* the one that settles the API version, or NULL */
   bool performing;     /* inside libcurl: nothing can be taken from it or given to it now */
   bool late;           /* some exchanges should have been given to it meanwhile */
   bool orphans;        /* some exchanges were cancelled meanwhile */
   char api_version[8]; /* the client's; "" until settled */
+
+  /* poller.c */
+  int epoll;
+  int timer;        /* a timerfd in the set, or -1 */
+  int64_t timer_at; /* cdam_now_ms() for which it is set; 0: it is not set */
+  bool broken;      /* a socket could not be watched; libcurl is of no use any more */
+
+  /* Connections, of which each running exchange has one; streams keep theirs for long. */
+  unsigned max_connections;
+  unsigned running;
+  unsigned running_streams;
+  struct cdam_exchange_list waiting;         /* for a connection, in the order of their coming */
+  struct cdam_exchange_list waiting_streams; /* likewise */
+
+  /* dispatch.c: operations that were submitted */
+  struct cdam_operation_list operations; /* under way */
+  struct cdam_operation_list finished;   /* their completions are to be run */
+  unsigned pending;                      /* in both lists */
+  bool dispatching;
+  bool closing; /* it is freed at the end of the dispatch */
 };
 
-/* NULL when out of memory. */
-cdam_loop *cdam_loop_new(cdam_client *client);
+/* NULL when out of memory or descriptors. */
+cdam_loop *cdam_loop_make(cdam_client *client);
 
 /* Cancels what is under way and closes the connections. NULL is fine. */
-void cdam_loop_free(cdam_loop *loop);
+void cdam_loop_destroy(cdam_loop *loop);
 
 /* Cancels what is under way; the connections stay open for the next user. */
 void cdam_loop_settle(cdam_loop *loop);
@@ -46,5 +78,23 @@ void cdam_loop_turn(cdam_loop *loop, int max_wait_ms);
 
 /* Nothing is under way, so a turn would wait for ever. */
 bool cdam_loop_is_idle(const cdam_loop *loop);
+
+/* ---- for dispatch.c ---- */
+
+/* Lets libcurl work on what has happened, waiting at most so long for the first event (-1: for
+ * ever), and ends what has ended. */
+void cdam_loop_perform(cdam_loop *loop, int wait_ms);
+
+/* Hands what was sent meanwhile to libcurl, which begins at once. */
+void cdam_loop_kick(cdam_loop *loop);
+
+/* Runs the steps of those that have ended by now, until `until_us` (0: all of them). */
+void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us);
+
+/* Sees to it that the loop's descriptor becomes readable when something is due (dispatch.c). */
+void cdam_loop_arm(cdam_loop *loop);
+
+/* How long to wait for the next time that something is due: 0 is now, -1 never. */
+int64_t cdam_loop_wait_ms(cdam_loop *loop);
 
 #endif

@@ -103,6 +103,7 @@ void cdam_negotiate_begin(cdam_loop *loop) {
   TAILQ_INSERT_TAIL(&loop->live, ping, in_loop);
   const cdam_request request = {.method = "GET", .path = "/_ping", .unversioned = true};
   cdam_status status = cdam_exchange_prepare(ping, &request, &ping->error);
+  cdam_exchange_schedule(ping);
   if (status == CDAM_OK)
     cdam_exchange_launch(ping);
   else

@@ -33,6 +33,7 @@ cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *reque
   cdam_status status = cdam_exchange_prepare(exchange, request, &exchange->error);
   if (status == CDAM_OK && op->deadline && cdam_now_ms() >= op->deadline)
     status = cdam_fail(&exchange->error, CDAM_ERR_TIMEOUT, "the deadline of the call passed");
+  cdam_exchange_schedule(exchange);
   if (status != CDAM_OK)
     cdam_exchange_end(exchange, status);
   else if (exchange->versioned && !op->loop->api_version[0])
@@ -44,7 +45,9 @@ cdam_exchange *cdam_operation_send(cdam_operation *op, const cdam_request *reque
 
 cdam_exchange *cdam_operation_after(cdam_operation *op, int64_t ms, cdam_step next) {
   cdam_exchange *exchange = begin(op, next, CDAM_EXCHANGE_TIMER);
-  if (exchange) exchange->due = cdam_now_ms() + (ms > 0 ? ms : 0);
+  if (!exchange) return NULL;
+  exchange->due = cdam_now_ms() + (ms > 0 ? ms : 0);
+  cdam_exchange_schedule(exchange);
   return exchange;
 }
 
@@ -70,25 +73,93 @@ void cdam_operation_finish(cdam_operation *op, cdam_status status, const cdam_er
     cdam_fail(&op->error, status, "%s", cdam_status_name(status));
   else if (error != &op->error)
     op->error = *error;
+  cdam_operation_drop_all(op);
+  if (!op->completed) return;
+  TAILQ_REMOVE(&op->loop->operations, op, in_loop);
+  TAILQ_INSERT_TAIL(&op->loop->finished, op, in_loop);
+}
+
+void cdam_operation_drop_all(cdam_operation *op) {
   while (op->exchanges)
     cdam_exchange_drop(op->exchanges);
 }
 
-cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
-                               cdam_error *err) {
+void cdam_operation_finish_lost(cdam_operation *op) {
+  cdam_fail(&op->error, CDAM_ERR_ARGUMENT, "an operation ended without a result");
+  cdam_operation_finish(op, CDAM_ERR_ARGUMENT, &op->error);
+}
+
+/* ---- ending early ---- */
+
+void cdam_operation_finish_cancelled(cdam_operation *op) {
+  cdam_fail(&op->error, CDAM_ERR_CANCELLED, "the operation was cancelled");
+  cdam_operation_finish(op, CDAM_ERR_CANCELLED, &op->error);
+}
+
+void cdam_operation_abort(cdam_operation *op) {
+  if (op->finished) return;
+  op->cancelled = true;
+  if (op->abort)
+    op->abort(op);
+  else
+    cdam_operation_finish_cancelled(op);
+}
+
+bool cdam_exchange_was_sent(const cdam_exchange *exchange) {
+  return exchange->sendings > 0;
+}
+
+bool cdam_operation_is_committed(const cdam_operation *op) {
+  for (const cdam_exchange *e = op->exchanges; e; e = e->op_next)
+    if (!e->may_repeat && !e->stream && cdam_exchange_was_sent(e)) return true;
+  return false;
+}
+
+/* ---- running ---- */
+
+cdam_client *cdam_loop_client(const cdam_loop *loop) {
+  return loop->client;
+}
+
+cdam_status cdam_start_check(const cdam_loop *loop, bool has_callback, cdam_operation **operation,
+                             cdam_error *err) {
+  if (operation) *operation = NULL;
+  if (loop && has_callback) return CDAM_OK;
+  return cdam_fail(err, CDAM_ERR_ARGUMENT, "loop or callback is NULL");
+}
+
+static void prepare(cdam_operation *op, cdam_client *client, cdam_loop *loop) {
   op->client = client;
-  op->loop = cdam_client_borrow_loop(client);
-  op->finished = false;
+  op->loop = loop;
+  op->finished = op->cancelled = false;
+  op->completed = NULL;
   op->part = NULL;
   op->exchanges = NULL;
+}
+
+cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step start,
+                                  cdam_operation_action completed, cdam_error *err) {
+  if (loop->closing) return cdam_fail(err, CDAM_ERR_ARGUMENT, "the loop is being freed");
+  prepare(op, loop->client, loop);
+  loop->pending++;
+  if (!cdam_exchange_reserve(loop) || !cdam_operation_after(op, 0, start)) {
+    loop->pending--;
+    return cdam_fail_memory(err);
+  }
+  op->completed = completed;
+  TAILQ_INSERT_TAIL(&loop->operations, op, in_loop);
+  if (!loop->dispatching) cdam_loop_arm(loop);
+  return cdam_ok(err);
+}
+
+cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
+                               cdam_error *err) {
+  prepare(op, client, cdam_client_borrow_loop(client));
   if (!op->loop) return cdam_fail_memory(err);
   start(op, &(cdam_reply){.status = CDAM_OK, .body = ""});
   while (!op->finished && !cdam_loop_is_idle(op->loop))
     cdam_loop_turn(op->loop, -1);
-  if (!op->finished) {
-    cdam_fail(&op->error, CDAM_ERR_ARGUMENT, "an operation ended without a result");
-    cdam_operation_finish(op, CDAM_ERR_ARGUMENT, &op->error);
-  }
+  if (!op->finished) cdam_operation_finish_lost(op);
   cdam_client_return_loop(client, op->loop);
   op->loop = NULL;
   if (op->status == CDAM_OK) return cdam_ok(err);

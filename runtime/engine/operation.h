@@ -11,7 +11,10 @@
  *     cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, inspected);
  *
  * A loop is one curl_multi with its connections. It is used by one thread at a time. A client
- * keeps a pool of idle loops, from which the blocking calls borrow.
+ * keeps a pool of idle loops, from which the blocking calls borrow (cdam_operation_run); a
+ * program's own loop (<cofferdam/loop.h>) has operations submitted to it (cdam_operation_submit).
+ * Nothing else tells the two apart: what an operation needs it owns, for it may outlive the call
+ * that began it.
  */
 #ifndef COFFERDAM_ENGINE_OPERATION_H
 #define COFFERDAM_ENGINE_OPERATION_H
@@ -19,12 +22,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <cofferdam/client.h>
 #include <cofferdam/error.h>
+#include <cofferdam/loop.h>
 
-typedef struct cdam_loop cdam_loop;
-typedef struct cdam_operation cdam_operation;
 typedef struct cdam_exchange cdam_exchange;
 
 /* The end of an exchange, or of a timer. Lives for the call of the step. */
@@ -66,6 +69,9 @@ typedef struct cdam_request {
   void *sink_user;
 } cdam_request;
 
+/* What to do with an operation itself, outside of its steps. */
+typedef void (*cdam_operation_action)(cdam_operation *op);
+
 struct cdam_operation {
   cdam_client *client;
   cdam_loop *loop;
@@ -75,6 +81,17 @@ struct cdam_operation {
   cdam_error error;         /* likewise */
   void *part;               /* of the part (such as an image job) whose steps run now */
   cdam_exchange *exchanges; /* under way; private to operation.c and loop.c */
+
+  /* Ends it early, as far as that is possible now: finishes it, or begins to undo what it
+   * did. Called again after the next step when the operation has not finished. NULL: it finishes at
+   * once. Set by the operation. */
+  cdam_operation_action abort;
+  bool cancelled; /* abort is called after each step */
+
+  /* Of a submitted one: gives the outcome to the caller and frees the operation. */
+  cdam_operation_action completed;
+  void *user; /* the caller's */
+  TAILQ_ENTRY(cdam_operation) in_loop;
 };
 
 /* Sends a request; `next` runs when the answer is whole, or failed, also when the
@@ -99,5 +116,39 @@ void cdam_operation_finish(cdam_operation *op, cdam_status status, const cdam_er
  * initialization but what is its own; the deadline stays as set. */
 cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
                                cdam_error *err);
+
+/* The call that does not block: `start` runs in the loop's next dispatch, and `completed` in the
+ * one in which the operation finishes. CDAM_ERR_ARGUMENT for a loop that is being freed,
+ * CDAM_ERR_NO_MEMORY; then nothing runs, and the operation is still the caller's. */
+cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step start,
+                                  cdam_operation_action completed, cdam_error *err);
+
+/* What each _start begins with: *operation (may be NULL) becomes NULL; CDAM_ERR_ARGUMENT when the
+ * loop or the callback is missing. */
+cdam_status cdam_start_check(const cdam_loop *loop, bool has_callback, cdam_operation **operation,
+                             cdam_error *err);
+
+/* The client that a loop belongs to. */
+cdam_client *cdam_loop_client(const cdam_loop *loop);
+
+/* Has `abort` end it, now and, when it goes on, after each of its steps. Nothing happens to one
+ * that has finished. */
+void cdam_operation_abort(cdam_operation *op);
+
+/* Cancels all exchanges and timers under way. */
+void cdam_operation_drop_all(cdam_operation *op);
+
+/* Finishes one that has nothing under way and no result, which is a mistake in its steps. */
+void cdam_operation_finish_lost(cdam_operation *op);
+
+/* Finishes with CDAM_ERR_CANCELLED. */
+void cdam_operation_finish_cancelled(cdam_operation *op);
+
+/* Has the engine got a request that may change something, and not yet answered it? Streams are
+ * not counted. */
+bool cdam_operation_is_committed(const cdam_operation *op);
+
+/* Has any of it been sent? */
+bool cdam_exchange_was_sent(const cdam_exchange *exchange);
 
 #endif

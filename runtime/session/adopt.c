@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cofferdam/agents_json.h>
@@ -14,21 +15,31 @@
 #include "engine/image.h"
 #include "interchange/agents_container.h"
 #include "session/create_request.h"
+#include "session/launch.h"
 #include "session/verify.h"
 
-typedef struct adoption {
-  cdam_operation op;
-  cdam_session *session;
-  bool unpause;
+struct cdam_adoption {
+  cdam_launch *launch;
+  cdam_session *session; /* the launch's */
+  cdam_step next;
   bool labelled;   /* the container bears our label: only the ids are lacking */
   bool image_told; /* the state named the image's id before */
   json_t *inspect; /* the container as it was found */
   cdam_image_job image;
   char name[CDAM_ADOPTED_NAME_SIZE];
-} adoption;
+};
+
+typedef struct cdam_adoption adoption;
 
 static void finish(adoption *this, cdam_status status, cdam_error *error) {
-  cdam_operation_finish(&this->op, status, error);
+  if (status == CDAM_OK)
+    this->next(&this->launch->op, NULL);
+  else
+    cdam_launch_fail_with(this->launch, status, error);
+}
+
+static adoption *adoption_of(cdam_operation *op) {
+  return cdam_launch_of(op)->adoption;
 }
 
 static Cofferdam__V1__SessionState *message_of(adoption *this) {
@@ -55,7 +66,7 @@ static cdam_status check_owner(adoption *this, cdam_error *err) {
 
 static cdam_status check_usable(adoption *this, cdam_error *err) {
   cdam_container_status status = cdam_container_status_of(this->inspect);
-  if (status == CDAM_CONTAINER_PAUSED && !this->unpause)
+  if (status == CDAM_CONTAINER_PAUSED && !this->launch->flags.unpause)
     return cdam_fail(err, CDAM_ERR_PAUSED, "container %.12s is paused; allow unpausing to adopt it",
                      message_of(this)->container_id);
   if (status == CDAM_CONTAINER_UNUSABLE)
@@ -121,7 +132,7 @@ static void finish_well(adoption *this) {
 }
 
 static void renamed(cdam_operation *op, const cdam_reply *reply) {
-  adoption *this = (adoption *)op;
+  adoption *this = adoption_of(op);
   cdam_error error;
   cdam_status status = cdam_answer_check(reply, "rename container", &error);
   if (reply->http == 409)
@@ -148,11 +159,11 @@ static void take_name(adoption *this) {
   }
   char path[224];
   snprintf(path, sizeof path, "/containers/%s/rename?name=%s", message->container_id, this->name);
-  cdam_operation_send(&this->op, &(cdam_request){.method = "POST", .path = path}, renamed);
+  cdam_operation_send(&this->launch->op, &(cdam_request){.method = "POST", .path = path}, renamed);
 }
 
 static void engine_known(cdam_operation *op, const cdam_reply *reply) {
-  adoption *this = (adoption *)op;
+  adoption *this = adoption_of(op);
   cdam_error error;
   char id[CDAM_ENGINE_ID_SIZE];
   cdam_status status = cdam_client_learn_engine_id(op->client, reply, id, &error);
@@ -174,7 +185,8 @@ static void compare(adoption *this) {
   else if (message->engine->id[0])
     take_name(this);
   else
-    cdam_operation_send(&this->op, &(cdam_request){.method = "GET", .path = "/info"}, engine_known);
+    cdam_operation_send(&this->launch->op, &(cdam_request){.method = "GET", .path = "/info"},
+                        engine_known);
 }
 
 /* The container's image is taken as it is, if the state's name led or leads to it. */
@@ -196,7 +208,7 @@ static cdam_status settle_image(adoption *this, bool named, cdam_error *err) {
 }
 
 static void image_looked_up(cdam_operation *op, cdam_status status, const cdam_error *found) {
-  adoption *this = (adoption *)op;
+  adoption *this = adoption_of(op);
   cdam_error error = {0};
   bool named = status == CDAM_OK;
   if (named || status == CDAM_ERR_NOT_FOUND)
@@ -210,7 +222,7 @@ static void image_looked_up(cdam_operation *op, cdam_status status, const cdam_e
 }
 
 static void looked(cdam_operation *op, const cdam_reply *reply) {
-  adoption *this = (adoption *)op;
+  adoption *this = adoption_of(op);
   cdam_error error;
   cdam_status status = cdam_answer_json(reply, "inspect container", &this->inspect, &error);
   if (status == CDAM_ERR_NOT_FOUND) {
@@ -230,21 +242,23 @@ static void looked(cdam_operation *op, const cdam_reply *reply) {
     cdam_image_ensure(op, &this->image, message_of(this)->options->image, false, image_looked_up);
 }
 
-static void look(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply;
-  adoption *this = (adoption *)op;
-  char path[160];
-  snprintf(path, sizeof path, "/containers/%s/json", message_of(this)->container_id);
-  cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, looked);
+void cdam_adopt(cdam_launch *launch, cdam_step next) {
+  adoption *this = launch->adoption;
+  this->launch = launch;
+  this->session = launch->session;
+  this->next = next;
+  this->image_told = !cdam_state_needs_adoption(this->session->state);
+  cdam_adopted_name(message_of(this)->session_id, this->name);
+  cdam_launch_send(launch, "GET", message_of(this)->container_id, "/json", looked);
 }
 
-cdam_status cdam_adopt(cdam_session *session, const cdam_resume_flags *flags, cdam_error *err) {
-  adoption this = {.session = session,
-                   .unpause = flags->unpause,
-                   .image_told = !cdam_state_needs_adoption(session->state)};
-  cdam_adopted_name(session->state->message.session_id, this.name);
-  cdam_status status = cdam_operation_run(&this.op, session->client, look, err);
-  cdam_image_job_clear(&this.image);
-  json_decref(this.inspect);
-  return status;
+cdam_adoption *cdam_adoption_new(void) {
+  return calloc(1, sizeof(cdam_adoption));
+}
+
+void cdam_adoption_free(cdam_adoption *this) {
+  if (!this) return;
+  cdam_image_job_clear(&this->image);
+  json_decref(this->inspect);
+  free(this);
 }

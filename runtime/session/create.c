@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include <stdlib.h>
@@ -31,11 +32,8 @@ static cdam_status begin_state(const cdam_options *options, cdam_state **out, cd
   return status;
 }
 
-cdam_status cdam_create(cdam_client *client, const cdam_options *options, cdam_session **out,
-                        cdam_error *err) {
-  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
-  *out = NULL;
-  if (!client || !options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or options is NULL");
+static cdam_status prepare(cdam_client *client, const cdam_options *options, cdam_launch **out,
+                           cdam_error *err) {
   cdam_status status = cdam_options_validate(options, err);
   if (status == CDAM_OK) status = cdam_client_check_policy(client, &options->message, err);
   cdam_state *state = NULL;
@@ -43,6 +41,27 @@ cdam_status cdam_create(cdam_client *client, const cdam_options *options, cdam_s
   if (status != CDAM_OK) return status;
   cdam_session *session;
   status = cdam_session_new(client, state, &session, err);
+  return status == CDAM_OK ? cdam_launch_new(session, NULL, out, err) : status;
+}
+
+cdam_status cdam_create(cdam_client *client, const cdam_options *options, cdam_session **out,
+                        cdam_error *err) {
+  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  if (!client || !options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or options is NULL");
+  cdam_launch *launch;
+  cdam_status status = prepare(client, options, &launch, err);
+  return status == CDAM_OK ? cdam_launch_run(launch, cdam_launch_create, out, err) : status;
+}
+
+cdam_status cdam_create_start(cdam_loop *loop, const cdam_options *options,
+                              cdam_session_callback callback, void *user,
+                              cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
   if (status != CDAM_OK) return status;
-  return cdam_launch_run(session, NULL, cdam_launch_create, out, err);
+  if (!options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "options is NULL");
+  cdam_launch *launch;
+  status = prepare(cdam_loop_client(loop), options, &launch, err);
+  if (status != CDAM_OK) return status;
+  return cdam_launch_submit(launch, loop, cdam_launch_create, callback, user, operation, err);
 }

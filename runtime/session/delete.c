@@ -3,13 +3,16 @@
  * Deleting a sandbox: the container that the state names, and then the one that bears the session's
  * name, since another resume may have recreated it after this state was saved. Either may be gone.
  */
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "session/create_request.h"
+#include "session/session_private.h"
 #include "session/verify.h"
 
 /* The engine refuses to remove a container that is being removed; wait for the end of that. */
@@ -18,7 +21,9 @@
 
 typedef struct delete_operation {
   cdam_operation op;
-  const cdam_state *state;
+  cdam_done_callback callback;
+  char session_id[CDAM_UUID_SIZE];
+  char container_id[CDAM_CONTAINER_ID_SIZE];
   char name[CDAM_NAME_SIZE];
   const char *target; /* the id, then the name */
   int waits;
@@ -64,7 +69,7 @@ static void remove_container(delete_operation *this, const json_t *inspect) {
 
 /* The name of a container that was looked up by its name proves nothing. */
 static bool is_ours(const delete_operation *this, const json_t *inspect) {
-  const char *session_id = this->state->message.session_id;
+  const char *session_id = this->session_id;
   return this->target == this->name ? cdam_is_session_container(inspect, session_id)
                                     : cdam_is_owned(inspect, session_id);
 }
@@ -87,7 +92,7 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
                           cdam_fail(&error, CDAM_ERR_NOT_OURS,
                                     "container %.12s does not bear the label of session %s; it "
                                     "was not deleted",
-                                    this->target, this->state->message.session_id),
+                                    this->target, this->session_id),
                           &error);
   json_decref(inspect);
 }
@@ -100,11 +105,49 @@ static void inspect_target(cdam_operation *op, const cdam_reply *reply) {
   cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, inspected);
 }
 
-cdam_status cdam_delete(cdam_client *client, const cdam_state *state, cdam_error *err) {
-  if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
+static cdam_status prepare(const cdam_state *state, delete_operation **out, cdam_error *err) {
   cdam_status status = cdam_state_validate(state, err);
   if (status != CDAM_OK) return status;
-  delete_operation this = {.state = state, .target = state->message.container_id};
-  cdam_container_name(state->message.session_id, this.name);
-  return cdam_operation_run(&this.op, client, inspect_target, err);
+  delete_operation *this = calloc(1, sizeof *this);
+  if (!this) return cdam_fail_memory(err);
+  snprintf(this->session_id, sizeof this->session_id, "%s", state->message.session_id);
+  snprintf(this->container_id, sizeof this->container_id, "%s", state->message.container_id);
+  cdam_container_name(this->session_id, this->name);
+  this->target = this->container_id;
+  *out = this;
+  return CDAM_OK;
+}
+
+cdam_status cdam_delete(cdam_client *client, const cdam_state *state, cdam_error *err) {
+  if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
+  delete_operation *this;
+  cdam_status status = prepare(state, &this, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_operation_run(&this->op, client, inspect_target, err);
+  free(this);
+  return status;
+}
+
+static void completed(cdam_operation *op) {
+  delete_operation *this = (delete_operation *)op;
+  this->callback(op->user, op->status, &op->error);
+  free(this);
+}
+
+cdam_status cdam_delete_start(cdam_loop *loop, const cdam_state *state, cdam_done_callback callback,
+                              void *user, cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status != CDAM_OK) return status;
+  if (!state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "state is NULL");
+  delete_operation *this;
+  status = prepare(state, &this, err);
+  if (status != CDAM_OK) return status;
+  this->callback = callback;
+  this->op.user = user;
+  status = cdam_operation_submit(&this->op, loop, inspect_target, completed, err);
+  if (status != CDAM_OK)
+    free(this);
+  else if (operation)
+    *operation = &this->op;
+  return status;
 }

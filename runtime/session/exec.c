@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "engine/answer.h"
 #include "session/exec_private.h"
-#include "session/session_private.h"
+#include "session/session.h"
 
 #define DEFAULT_CAP ((size_t)1024 * 1024)
 
@@ -67,39 +67,30 @@ static bool set_text(json_t *object, const char *key, const char *text) {
   return !text || json_object_set_new(object, key, json_string(text)) == 0;
 }
 
-static json_t *create_body(const cdam_exec_operation *exec) {
+static json_t *create_body(const cdam_exec_operation *exec, const cdam_exec_command *command) {
   char marker[sizeof CDAM_EXEC_MARKER + sizeof exec->marker];
   snprintf(marker, sizeof marker, "%s=%s", CDAM_EXEC_MARKER, exec->marker);
   json_t *argv = json_array();
   json_t *env = json_array();
   json_t *body = NULL;
-  if (argv && env && append_texts(argv, exec->command->argv) &&
-      append_texts(env, exec->command->env) && json_array_append_new(env, json_string(marker)) == 0)
+  if (argv && env && append_texts(argv, command->argv) && append_texts(env, command->env) &&
+      json_array_append_new(env, json_string(marker)) == 0)
     body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", 0, "AttachStdout", 1,
                      "AttachStderr", 1, "Tty", 0, "Cmd", argv, "Env", env);
   json_decref(argv);
   json_decref(env);
-  if (body && set_text(body, "User", exec->command->user) &&
-      set_text(body, "WorkingDir", exec->command->workdir))
+  if (body && set_text(body, "User", command->user) &&
+      set_text(body, "WorkingDir", command->workdir))
     return body;
   json_decref(body);
   return NULL;
 }
 
-void cdam_exec_send_create(cdam_exec_operation *exec, json_t *body, cdam_step next) {
-  char *text = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
-  json_decref(body);
-  if (!text) {
-    cdam_error error;
-    cdam_fail_memory(&error);
-    cdam_exec_finish(exec, &error);
-    return;
-  }
+void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_step next) {
   char path[160];
   snprintf(path, sizeof path, "/containers/%s/exec", exec->container_id);
-  cdam_operation_send(&exec->op, &(cdam_request){.method = "POST", .path = path, .body = text},
+  cdam_operation_send(&exec->op, &(cdam_request){.method = "POST", .path = path, .body = body},
                       next);
-  free(text);
 }
 
 static bool is_exec_id(const char *text) {
@@ -231,9 +222,61 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
 static void start(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  if (exec->command->timeout_ms > 0)
-    exec->deadline = cdam_operation_after(op, exec->command->timeout_ms, cdam_exec_deadline);
-  cdam_exec_send_create(exec, create_body(exec), created);
+  if (exec->until)
+    exec->deadline = cdam_operation_after(op, exec->until - cdam_now_ms(), cdam_exec_deadline);
+  cdam_exec_send_create(exec, exec->body, created);
+}
+
+/* ---- beginning and end ---- */
+
+static void end(cdam_exec_operation *exec) {
+  cdam_exec_stream_clear(&exec->stream);
+  cdam_exec_result_free(exec->result);
+  free(exec->user);
+  free(exec->body);
+  free(exec);
+}
+
+/* Everything of the command that is needed later. */
+static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *command) {
+  exec->stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
+  if (command->timeout_ms > 0) exec->until = cdam_now_ms() + command->timeout_ms;
+  json_t *body = create_body(exec, command);
+  exec->body = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
+  json_decref(body);
+  exec->user = command->user ? strdup(command->user) : NULL;
+  exec->result = calloc(1, sizeof *exec->result);
+  return exec->body && exec->result && (exec->user || !command->user);
+}
+
+static cdam_status prepare(const cdam_session *session, const cdam_exec_command *command,
+                           cdam_exec_operation **out, cdam_error *err) {
+  cdam_status status = check_command(command, err);
+  if (status != CDAM_OK) return status;
+  cdam_exec_operation *exec = calloc(1, sizeof *exec);
+  if (!exec) return cdam_fail_memory(err);
+  exec->op.abort = cdam_exec_abort;
+  cdam_session_container_id(session, exec->container_id);
+  uuid_t uuid;
+  uuid_generate(uuid);
+  uuid_unparse_lower(uuid, exec->marker);
+  if (!copy_command(exec, command)) {
+    end(exec);
+    return cdam_fail_memory(err);
+  }
+  *out = exec;
+  return CDAM_OK;
+}
+
+/* The result, when there is one; what the stream has kept changes hands. */
+static cdam_exec_result *take_result(cdam_exec_operation *exec, cdam_status status) {
+  if (status != CDAM_OK) return NULL;
+  cdam_exec_result *result = exec->result;
+  exec->result = NULL;
+  result->out = exec->stream.out;
+  result->err = exec->stream.err;
+  exec->stream.out = exec->stream.err = (cdam_exec_output){0};
+  return result;
 }
 
 cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
@@ -241,28 +284,37 @@ cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
   if (out) *out = NULL;
   if (!session || !command || !out)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_exec is NULL");
-  cdam_status status = check_command(command, err);
+  cdam_exec_operation *exec;
+  cdam_status status = prepare(session, command, &exec, err);
   if (status != CDAM_OK) return status;
+  status = cdam_operation_run(&exec->op, session->client, start, err);
+  *out = take_result(exec, status);
+  end(exec);
+  return status;
+}
 
-  cdam_exec_operation exec = {.container_id = session->state->message.container_id,
-                              .command = command};
-  exec.stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
-  exec.result = calloc(1, sizeof *exec.result);
-  if (!exec.result) return cdam_fail_memory(err);
-  uuid_t uuid;
-  uuid_generate(uuid);
-  uuid_unparse_lower(uuid, exec.marker);
+static void completed(cdam_operation *op) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  exec->callback(op->user, op->status, take_result(exec, op->status), &op->error);
+  end(exec);
+}
 
-  status = cdam_operation_run(&exec.op, session->client, start, err);
-  if (status == CDAM_OK) {
-    /* What the stream has kept changes hands. */
-    exec.result->out = exec.stream.out;
-    exec.result->err = exec.stream.err;
-    exec.stream.out = exec.stream.err = (cdam_exec_output){0};
-    *out = exec.result;
-  } else {
-    cdam_exec_result_free(exec.result);
-  }
-  cdam_exec_stream_clear(&exec.stream);
+cdam_status cdam_exec_start(cdam_loop *loop, cdam_session *session,
+                            const cdam_exec_command *command, cdam_exec_callback callback,
+                            void *user, cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status == CDAM_OK) status = cdam_session_check_loop(session, loop, err);
+  if (status != CDAM_OK) return status;
+  if (!command) return cdam_fail(err, CDAM_ERR_ARGUMENT, "command is NULL");
+  cdam_exec_operation *exec;
+  status = prepare(session, command, &exec, err);
+  if (status != CDAM_OK) return status;
+  exec->callback = callback;
+  exec->op.user = user;
+  status = cdam_operation_submit(&exec->op, loop, start, completed, err);
+  if (status != CDAM_OK)
+    end(exec);
+  else if (operation)
+    *operation = &exec->op;
   return status;
 }

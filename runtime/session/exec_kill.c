@@ -6,9 +6,11 @@
  * uses nothing but the shell's own words, for there may be nothing else in the image.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/json_text.h"
 #include "engine/answer.h"
 #include "session/exec_private.h"
 
@@ -71,6 +73,13 @@ static void kill_polled(cdam_operation *op, const cdam_reply *reply);
 /* ---- the end ---- */
 
 static void time_out(cdam_exec_operation *exec, bool still_running) {
+  if (exec->aborting) {
+    cdam_error error;
+    cdam_fail(&error, CDAM_ERR_CANCELLED, "the command was cancelled%s",
+              still_running ? ", and could not be killed: it may still be running" : "");
+    cdam_exec_finish(exec, &error);
+    return;
+  }
   exec->result->exit_code = -1;
   exec->result->timed_out = true;
   exec->result->still_running = still_running;
@@ -85,7 +94,6 @@ static void out_of_time(cdam_operation *op, const cdam_reply *reply) {
 /* ---- one shell ---- */
 
 static json_t *kill_body(const cdam_exec_operation *exec) {
-  const char *user = exec->command->user ? exec->command->user : "";
   const char *marker = exec->marker;
   json_t *argv = exec->shell == 0
                      ? json_pack("[s,s,s,s,s]", "/bin/sh", "-c", script, "sh", marker)
@@ -94,7 +102,7 @@ static json_t *kill_body(const cdam_exec_operation *exec) {
   json_t *body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:s}", "AttachStdin", 0, "AttachStdout", 1,
                            "AttachStderr", 1, "Tty", 0, "Cmd", argv, "WorkingDir", "/");
   json_decref(argv);
-  if (body && *user && json_object_set_new(body, "User", json_string(user)) < 0) {
+  if (body && exec->user && json_object_set_new(body, "User", json_string(exec->user)) < 0) {
     json_decref(body);
     return NULL;
   }
@@ -105,7 +113,17 @@ static void kill_created(cdam_operation *op, const cdam_reply *reply);
 
 static void begin_kill(cdam_exec_operation *exec) {
   exec->kill_clean = false;
-  cdam_exec_send_create(exec, kill_body(exec), kill_created);
+  json_t *body = kill_body(exec);
+  char *text = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
+  json_decref(body);
+  if (text) {
+    cdam_exec_send_create(exec, text, kill_created);
+    free(text);
+  } else {
+    cdam_error error;
+    cdam_fail_memory(&error);
+    cdam_exec_finish(exec, &error);
+  }
 }
 
 /* ---- what remains ---- */
@@ -231,18 +249,31 @@ static void kill_created(cdam_operation *op, const cdam_reply *reply) {
                       kill_started);
 }
 
-void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply;
-  cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  exec->deadline = NULL;
-  if (!*exec->id) {
-    /* Nothing was started, and what is not started never runs. */
+/* Ends the command, if it may have been started: what is not started never runs. */
+static void end_command(cdam_exec_operation *exec) {
+  if (!exec->streaming || !cdam_exchange_was_sent(exec->streaming)) {
     time_out(exec, false);
     return;
   }
   cdam_exec_unwatch(exec);
   exec->killing = true;
   exec->kills = 1;
-  cdam_operation_after(op, KILL_LIMIT_MS, out_of_time);
+  cdam_operation_after(&exec->op, KILL_LIMIT_MS, out_of_time);
   begin_kill(exec);
+}
+
+void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  exec->deadline = NULL;
+  end_command(exec);
+}
+
+void cdam_exec_abort(cdam_operation *op) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  if (exec->killing) return;
+  exec->aborting = true;
+  cdam_operation_cancel(op, exec->deadline);
+  exec->deadline = NULL;
+  end_command(exec);
 }

@@ -12,10 +12,12 @@
 
 #include <jansson.h>
 
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include "engine/exec_stream.h"
 #include "engine/operation.h"
+#include "session/session_private.h"
 
 /* A variable of this name and a value of its own is in the environment of every command: what
  * carries it is killed at the deadline. */
@@ -44,8 +46,11 @@ typedef struct cdam_exec_state {
 
 typedef struct cdam_exec_operation {
   cdam_operation op;
-  const char *container_id;
-  const cdam_exec_command *command;
+  char container_id[CDAM_CONTAINER_ID_SIZE];
+  char *user;    /* of the command, or NULL */
+  char *body;    /* of the create request */
+  int64_t until; /* cdam_now_ms() of the command's deadline; 0: none */
+  cdam_exec_callback callback;
   cdam_exec_result *result;
   cdam_exec_stream stream;
   char marker[37];
@@ -69,6 +74,7 @@ typedef struct cdam_exec_operation {
   unsigned shell; /* which one is tried */
   unsigned kills; /* that were begun */
   bool killing;
+  bool aborting;   /* and it was cancelled */
   bool kill_clean; /* the last one left nothing alive that it knows of */
   int64_t kill_until;
   int64_t kill_poll_ms;
@@ -76,8 +82,8 @@ typedef struct cdam_exec_operation {
 
 /* exec.c */
 
-/* POST /containers/{id}/exec; `body` is used up, and NULL is out of memory. */
-void cdam_exec_send_create(cdam_exec_operation *exec, json_t *body, cdam_step next);
+/* POST /containers/{id}/exec. */
+void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_step next);
 
 /* The id of a created exec. */
 cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id[CDAM_EXEC_ID_SIZE],
@@ -109,6 +115,9 @@ void cdam_exec_unwatch(cdam_exec_operation *exec);
 
 /* The step of the deadline. */
 void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply);
+
+/* Ends a command that was cancelled. */
+void cdam_exec_abort(cdam_operation *op);
 
 /* While killing: the output is at its end. */
 void cdam_exec_kill_streamed(cdam_exec_operation *exec);

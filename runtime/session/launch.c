@@ -2,6 +2,7 @@
 #include "session/launch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <uuid/uuid.h>
 
 #include "base/clock.h"
@@ -148,19 +149,77 @@ void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect) {
   cdam_launch_fail(launch, &error);
 }
 
-cdam_status cdam_launch_run(cdam_session *session, const cdam_resume_flags *flags, cdam_step start,
-                            cdam_session **out, cdam_error *err) {
-  cdam_launch launch = {.session = session};
-  if (flags) launch.flags = *flags;
+/* ---- beginning and end ---- */
+
+/* What the engine is at is waited for: only its answer tells what there is to undo. */
+static void abort_launch(cdam_operation *op) {
+  cdam_launch *launch = cdam_launch_of(op);
+  if (launch->failure.code != CDAM_OK || cdam_operation_is_committed(op)) return;
+  cdam_operation_drop_all(op);
+  cdam_error error;
+  cdam_fail(&error, CDAM_ERR_CANCELLED, "the operation was cancelled");
+  if (launch->doubtful)
+    cdam_launch_fail_unanswered(launch, &error);
+  else
+    cdam_launch_fail(launch, &error);
+}
+
+cdam_status cdam_launch_new(cdam_session *session, const cdam_resume_flags *flags,
+                            cdam_launch **out, cdam_error *err) {
+  cdam_launch *launch = calloc(1, sizeof *launch);
+  if (!launch) {
+    cdam_session_free(session);
+    return cdam_fail_memory(err);
+  }
+  launch->session = session;
+  launch->op.abort = abort_launch;
+  if (flags) launch->flags = *flags;
   uuid_t creation_id;
   uuid_generate_random(creation_id);
-  uuid_unparse_lower(creation_id, launch.creation_id);
-  cdam_status status = cdam_operation_run(&launch.op, session->client, start, err);
-  cdam_image_job_clear(&launch.image);
-  session->recreated = launch.recreating;
-  if (status == CDAM_OK)
-    *out = session;
-  else
-    cdam_session_free(session);
+  uuid_unparse_lower(creation_id, launch->creation_id);
+  *out = launch;
+  return CDAM_OK;
+}
+
+static void free_launch(cdam_launch *launch) {
+  cdam_image_job_clear(&launch->image);
+  cdam_adoption_free(launch->adoption);
+  cdam_session_free(launch->session);
+  free(launch);
+}
+
+/* The session, when all went well. */
+static cdam_session *take_session(cdam_launch *launch, cdam_status status) {
+  if (status != CDAM_OK) return NULL;
+  cdam_session *session = launch->session;
+  launch->session = NULL;
+  session->recreated = launch->recreating;
+  return session;
+}
+
+cdam_status cdam_launch_run(cdam_launch *launch, cdam_step start, cdam_session **out,
+                            cdam_error *err) {
+  cdam_status status = cdam_operation_run(&launch->op, launch->session->client, start, err);
+  *out = take_session(launch, status);
+  free_launch(launch);
+  return status;
+}
+
+static void completed(cdam_operation *op) {
+  cdam_launch *launch = cdam_launch_of(op);
+  launch->callback(op->user, op->status, take_session(launch, op->status), &op->error);
+  free_launch(launch);
+}
+
+cdam_status cdam_launch_submit(cdam_launch *launch, cdam_loop *loop, cdam_step start,
+                               cdam_session_callback callback, void *user,
+                               cdam_operation **operation, cdam_error *err) {
+  launch->callback = callback;
+  launch->op.user = user;
+  cdam_status status = cdam_operation_submit(&launch->op, loop, start, completed, err);
+  if (status != CDAM_OK)
+    free_launch(launch);
+  else if (operation)
+    *operation = &launch->op;
   return status;
 }

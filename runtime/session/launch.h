@@ -11,11 +11,12 @@
 #include <jansson.h>
 
 #include "engine/image.h"
+#include <cofferdam/loop.h>
+
 #include "engine/operation.h"
+#include "session/adopt.h"
 #include "session/create_request.h"
 #include "session/session_private.h"
-
-typedef struct cdam_launch cdam_launch;
 
 /* What to do with a container that was inspected and found as the state says. */
 typedef void (*cdam_verified_step)(cdam_launch *launch, const json_t *inspect);
@@ -31,16 +32,28 @@ struct cdam_launch {
   bool made;    /* this operation made the container, and removes it when it fails */
   bool started; /* this operation started a container that it did not make */
   bool unpaused;
-  int attempts; /* at creating, while another resume does the same */
-  int lookups;  /* for a container whose creation was never answered */
+  int attempts;            /* at creating, while another resume does the same */
+  int lookups;             /* for a container whose creation was never answered */
+  bool doubtful;           /* the name was taken, perhaps by our own request, sent twice */
+  cdam_adoption *adoption; /* that comes before, or NULL */
   cdam_verified_step verified;
   cdam_error failure; /* the first one, kept while cleaning up */
+  cdam_session_callback callback;
 };
 
-/* Runs an operation that begins with `start`; on CDAM_OK hands out the session, otherwise
- * frees it. `session` has its client and a state. */
-cdam_status cdam_launch_run(cdam_session *session, const cdam_resume_flags *flags, cdam_step start,
-                            cdam_session **out, cdam_error *err);
+/* A launch of a session, which has its client and a state and is taken over also when this fails.
+ * CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_launch_new(cdam_session *session, const cdam_resume_flags *flags,
+                            cdam_launch **out, cdam_error *err);
+
+/* Runs it, beginning with `start`, and frees it; on CDAM_OK hands out the session. */
+cdam_status cdam_launch_run(cdam_launch *launch, cdam_step start, cdam_session **out,
+                            cdam_error *err);
+
+/* The same in a loop; frees it when that fails. */
+cdam_status cdam_launch_submit(cdam_launch *launch, cdam_loop *loop, cdam_step start,
+                               cdam_session_callback callback, void *user,
+                               cdam_operation **operation, cdam_error *err);
 
 static inline cdam_launch *cdam_launch_of(cdam_operation *op) {
   return (cdam_launch *)op;
@@ -78,6 +91,10 @@ void cdam_launch_recreate(cdam_launch *launch);
 /* ---- launch_container.c ---- */
 
 void cdam_launch_create_container(cdam_launch *launch);
+
+/* Ends with the error after it has looked for a container that the engine may have made, or be
+ * making, without having answered. */
+void cdam_launch_fail_unanswered(cdam_launch *launch, const cdam_error *error);
 
 /* Cleaning up has time of its own, whatever became of the operation's. */
 #define CDAM_CLEANUP_MS 30000

@@ -67,6 +67,7 @@ static void name_holder_inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_error error;
   json_t *inspect = NULL;
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
+  launch->doubtful = false;
   bool vanished =
       status == CDAM_ERR_NOT_FOUND ||
       (status == CDAM_OK && cdam_container_status_of(inspect) == CDAM_CONTAINER_UNUSABLE);
@@ -120,6 +121,12 @@ static void look_for_unanswered(cdam_operation *op, const cdam_reply *reply) {
   lookup_by_name(cdam_launch_of(op), unanswered_inspected);
 }
 
+void cdam_launch_fail_unanswered(cdam_launch *launch, const cdam_error *error) {
+  launch->failure = *error;
+  launch->op.deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
+  lookup_by_name(launch, unanswered_inspected);
+}
+
 static cdam_status keep_warnings(cdam_launch *launch, const json_t *json, cdam_error *err) {
   size_t index;
   const json_t *warning;
@@ -143,15 +150,14 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
   json_t *json = NULL;
   cdam_status status = cdam_answer_json(reply, "create container", &json, &error);
   if (is_name_taken(reply)) {
+    launch->doubtful = true;
     lookup_by_name(launch, name_holder_inspected);
     return;
   }
   if (status == CDAM_OK) status = take_container(launch, json, &error);
   bool unanswered = reply->http == 0 || (reply->http < 300 && status != CDAM_OK);
   if (unanswered) {
-    launch->failure = error;
-    op->deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
-    lookup_by_name(launch, unanswered_inspected);
+    cdam_launch_fail_unanswered(launch, &error);
   } else if (status != CDAM_OK) {
     cdam_launch_fail_with(launch, status, &error);
   } else {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ struct cdam_sandbox_list {
 
 typedef struct list_operation {
   cdam_operation op;
-  json_t *containers;
+  cdam_list_callback callback;
+  cdam_sandbox_list *sandboxes;
 } list_operation;
 
 static const json_t *label_of_entry(const json_t *entry) {
@@ -50,12 +52,12 @@ static cdam_status keep_ours(json_t *containers, cdam_error *err) {
 }
 
 static void listed(cdam_operation *op, const cdam_reply *reply) {
-  list_operation *this = (list_operation *)op;
+  json_t **containers = &((list_operation *)op)->sandboxes->containers;
   cdam_error error;
-  cdam_status status = cdam_answer_json(reply, "list containers", &this->containers, &error);
-  if (status == CDAM_OK && !json_is_array(this->containers))
+  cdam_status status = cdam_answer_json(reply, "list containers", containers, &error);
+  if (status == CDAM_OK && !json_is_array(*containers))
     status = cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine's list of containers is no array");
-  if (status == CDAM_OK) status = keep_ours(this->containers, &error);
+  if (status == CDAM_OK) status = keep_ours(*containers, &error);
   cdam_operation_finish(op, status, &error);
 }
 
@@ -72,19 +74,57 @@ static void list(cdam_operation *op, const cdam_reply *reply) {
   cdam_buffer_clear(&path);
 }
 
+static list_operation *prepare(cdam_error *err) {
+  list_operation *this = calloc(1, sizeof *this);
+  if (this && (this->sandboxes = calloc(1, sizeof *this->sandboxes))) return this;
+  free(this);
+  cdam_fail_memory(err);
+  return NULL;
+}
+
+static void end(list_operation *this) {
+  cdam_list_free(this->sandboxes);
+  free(this);
+}
+
+static cdam_sandbox_list *take_list(list_operation *this, cdam_status status) {
+  if (status != CDAM_OK) return NULL;
+  cdam_sandbox_list *sandboxes = this->sandboxes;
+  this->sandboxes = NULL;
+  return sandboxes;
+}
+
 cdam_status cdam_list(cdam_client *client, cdam_sandbox_list **out, cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
   if (!client) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client is NULL");
-  cdam_sandbox_list *sandboxes = calloc(1, sizeof *sandboxes);
-  if (!sandboxes) return cdam_fail_memory(err);
-  list_operation this = {0};
-  cdam_status status = cdam_operation_run(&this.op, client, list, err);
-  sandboxes->containers = this.containers;
-  if (status == CDAM_OK)
-    *out = sandboxes;
-  else
-    cdam_list_free(sandboxes);
+  list_operation *this = prepare(err);
+  if (!this) return CDAM_ERR_NO_MEMORY;
+  cdam_status status = cdam_operation_run(&this->op, client, list, err);
+  *out = take_list(this, status);
+  end(this);
+  return status;
+}
+
+static void completed(cdam_operation *op) {
+  list_operation *this = (list_operation *)op;
+  this->callback(op->user, op->status, take_list(this, op->status), &op->error);
+  end(this);
+}
+
+cdam_status cdam_list_start(cdam_loop *loop, cdam_list_callback callback, void *user,
+                            cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status != CDAM_OK) return status;
+  list_operation *this = prepare(err);
+  if (!this) return CDAM_ERR_NO_MEMORY;
+  this->callback = callback;
+  this->op.user = user;
+  status = cdam_operation_submit(&this->op, loop, list, completed, err);
+  if (status != CDAM_OK)
+    end(this);
+  else if (operation)
+    *operation = &this->op;
   return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a published port can be reached. */
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "base/fail.h"
 #include "engine/answer.h"
-#include "session/session_private.h"
+#include "session/session.h"
 #include "session/verify.h"
 
 /* A mapping may appear a moment after the start. */
@@ -17,7 +18,8 @@
 
 typedef struct port_operation {
   cdam_operation op;
-  const cdam_session *session;
+  cdam_port_callback callback;
+  char container_id[CDAM_CONTAINER_ID_SIZE];
   uint32_t port;
   int waits;
   const char *reason; /* why it cannot be reached, when the options say so */
@@ -110,9 +112,35 @@ static void looked(cdam_operation *op, const cdam_reply *reply) {
 static void look(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   char path[160];
-  snprintf(path, sizeof path, "/containers/%s/json",
-           ((port_operation *)op)->session->state->message.container_id);
+  snprintf(path, sizeof path, "/containers/%s/json", ((port_operation *)op)->container_id);
   cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, looked);
+}
+
+static cdam_status prepare(const cdam_session *session, uint32_t port, port_operation **out,
+                           cdam_error *err) {
+  if (!is_exposed(session, port))
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "port %u is not among the sandbox's exposed_ports",
+                     port);
+  port_operation *this = calloc(1, sizeof *this);
+  if (!this) return cdam_fail_memory(err);
+  this->port = port;
+  cdam_session_container_id(session, this->container_id);
+  cdam_generated_notes(session->state->message.options, find_reason, this);
+  *out = this;
+  return CDAM_OK;
+}
+
+static void end(port_operation *this) {
+  free(this->host);
+  free(this);
+}
+
+/* The host, when all went well. */
+static char *take_host(port_operation *this, cdam_status status) {
+  if (status != CDAM_OK) return NULL;
+  char *host = this->host;
+  this->host = NULL;
+  return host;
 }
 
 cdam_status cdam_session_resolve_port(cdam_session *session, uint32_t port, char **host,
@@ -120,17 +148,37 @@ cdam_status cdam_session_resolve_port(cdam_session *session, uint32_t port, char
   if (host) *host = NULL;
   if (!session || !host || !host_port)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "session, host or host_port is NULL");
-  if (!is_exposed(session, port))
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "port %u is not among the sandbox's exposed_ports",
-                     port);
-  port_operation this = {.session = session, .port = port};
-  cdam_generated_notes(session->state->message.options, find_reason, &this);
-  cdam_status status = cdam_operation_run(&this.op, session->client, look, err);
-  if (status == CDAM_OK) {
-    *host = this.host;
-    *host_port = this.host_port;
-  } else {
-    free(this.host);
-  }
+  port_operation *this;
+  cdam_status status = prepare(session, port, &this, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_operation_run(&this->op, session->client, look, err);
+  if (status == CDAM_OK) *host_port = this->host_port;
+  *host = take_host(this, status);
+  end(this);
+  return status;
+}
+
+static void completed(cdam_operation *op) {
+  port_operation *this = (port_operation *)op;
+  uint16_t host_port = op->status == CDAM_OK ? this->host_port : 0;
+  this->callback(op->user, op->status, take_host(this, op->status), host_port, &op->error);
+  end(this);
+}
+
+cdam_status cdam_session_resolve_port_start(cdam_loop *loop, cdam_session *session, uint32_t port,
+                                            cdam_port_callback callback, void *user,
+                                            cdam_operation **operation, cdam_error *err) {
+  port_operation *this;
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status == CDAM_OK) status = cdam_session_check_loop(session, loop, err);
+  if (status == CDAM_OK) status = prepare(session, port, &this, err);
+  if (status != CDAM_OK) return status;
+  this->callback = callback;
+  this->op.user = user;
+  status = cdam_operation_submit(&this->op, loop, look, completed, err);
+  if (status != CDAM_OK)
+    end(this);
+  else if (operation)
+    *operation = &this->op;
   return status;
 }

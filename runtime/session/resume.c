@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <cofferdam/agents_json.h>
+#include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
 #include <string.h>
@@ -90,11 +91,17 @@ static cdam_status check_adoption(const cdam_state *state, const cdam_resume_fla
                    state->message.container_id);
 }
 
-cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
-                        const cdam_resume_flags *flags, cdam_session **out, cdam_error *err) {
-  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
-  *out = NULL;
-  if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
+static void adopt_container(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_adopt(cdam_launch_of(op), look_for_container);
+}
+
+static cdam_step first_step(const cdam_launch *launch) {
+  return launch->adoption ? adopt_container : look_for_container;
+}
+
+static cdam_status prepare(cdam_client *client, const cdam_state *state,
+                           const cdam_resume_flags *flags, cdam_launch **out, cdam_error *err) {
   cdam_status status = cdam_state_validate(state, err);
   if (status == CDAM_OK) status = check_adoption(state, flags, err);
   if (status == CDAM_OK) status = cdam_client_check_policy(client, state->message.options, err);
@@ -109,12 +116,37 @@ cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
   cdam_session *session;
   status = cdam_session_new(client, copy, &session, err);
   if (status != CDAM_OK) return status;
-  if (flags && flags->adopt) {
-    status = cdam_adopt(session, flags, err);
-    if (status != CDAM_OK) {
-      cdam_session_free(session);
-      return status;
-    }
+  cdam_adoption *adoption = NULL;
+  if (flags && flags->adopt && !(adoption = cdam_adoption_new())) {
+    cdam_session_free(session);
+    return cdam_fail_memory(err);
   }
-  return cdam_launch_run(session, flags, look_for_container, out, err);
+  status = cdam_launch_new(session, flags, out, err);
+  if (status == CDAM_OK)
+    (*out)->adoption = adoption;
+  else
+    cdam_adoption_free(adoption);
+  return status;
+}
+
+cdam_status cdam_resume(cdam_client *client, const cdam_state *state,
+                        const cdam_resume_flags *flags, cdam_session **out, cdam_error *err) {
+  if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
+  cdam_launch *launch;
+  cdam_status status = prepare(client, state, flags, &launch, err);
+  return status == CDAM_OK ? cdam_launch_run(launch, first_step(launch), out, err) : status;
+}
+
+cdam_status cdam_resume_start(cdam_loop *loop, const cdam_state *state,
+                              const cdam_resume_flags *flags, cdam_session_callback callback,
+                              void *user, cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status != CDAM_OK) return status;
+  if (!state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "state is NULL");
+  cdam_launch *launch;
+  status = prepare(cdam_loop_client(loop), state, flags, &launch, err);
+  if (status != CDAM_OK) return status;
+  return cdam_launch_submit(launch, loop, first_step(launch), callback, user, operation, err);
 }

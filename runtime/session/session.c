@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,17 @@ void cdam_session_free(cdam_session *session) {
   free(session->warnings);
   cdam_state_free(session->state);
   free(session);
+}
+
+void cdam_session_container_id(const cdam_session *session, char id[CDAM_CONTAINER_ID_SIZE]) {
+  snprintf(id, CDAM_CONTAINER_ID_SIZE, "%s", session->state->message.container_id);
+}
+
+cdam_status cdam_session_check_loop(const cdam_session *session, const cdam_loop *loop,
+                                    cdam_error *err) {
+  if (!session) return cdam_fail(err, CDAM_ERR_ARGUMENT, "session is NULL");
+  if (session->client == cdam_loop_client(loop)) return CDAM_OK;
+  return cdam_fail(err, CDAM_ERR_ARGUMENT, "the session belongs to another client than the loop");
 }
 
 const cdam_state *cdam_session_state(const cdam_session *session) {

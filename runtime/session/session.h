@@ -11,6 +11,13 @@
 cdam_status cdam_session_new(cdam_client *client, cdam_state *state, cdam_session **out,
                              cdam_error *err);
 
+/* Copies the id of the session's container, for an operation that may outlive the session. */
+void cdam_session_container_id(const cdam_session *session, char id[CDAM_CONTAINER_ID_SIZE]);
+
+/* CDAM_ERR_ARGUMENT when it is NULL or its client is not the loop's. */
+cdam_status cdam_session_check_loop(const cdam_session *session, const cdam_loop *loop,
+                                    cdam_error *err);
+
 /* Adds a text to the session's warnings. CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_session_warn(cdam_session *session, const char *text, cdam_error *err);
 

@@ -7,6 +7,9 @@
 
 #include "options/generated.h"
 
+/* A container's full id, with its NUL. */
+#define CDAM_CONTAINER_ID_SIZE 65
+
 struct cdam_session {
   cdam_client *client; /* borrowed */
   cdam_state *state;   /* owned; container_id names the container */

@@ -9,6 +9,7 @@
  *   message.h  what options and states have in common: bytes, files, JSON, keys
  *   client.h   cdam_client: one engine, and the caller's policy
  *   session.h  create, resume, exec, stop, delete, list
+ *   loop.h     the same without blocking, for programs with an event loop
  *   agents_json.h  sessions of the OpenAI Agents SDK, in and out
  *
  * Conventions
@@ -34,6 +35,7 @@
 #include <cofferdam/agents_json.h>
 #include <cofferdam/client.h>
 #include <cofferdam/error.h>
+#include <cofferdam/loop.h>
 #include <cofferdam/message.h>
 #include <cofferdam/options.h>
 #include <cofferdam/session.h>

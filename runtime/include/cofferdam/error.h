@@ -15,6 +15,7 @@ typedef enum cdam_status {
   CDAM_ERR_ARGUMENT = 1,  /* a NULL or unusable argument; a call out of order */
   CDAM_ERR_NO_MEMORY = 2, /* an allocation failed; nothing has changed */
   CDAM_ERR_IO = 3,        /* a local file could not be read or written */
+  CDAM_ERR_CANCELLED = 4, /* the caller ended an operation early (loop.h) */
 
   /* Options and states. No engine has been touched. */
   CDAM_ERR_INVALID = 10,     /* a field breaks its rule; `field` names it */

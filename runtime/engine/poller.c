@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/poller.h"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* In one turn; so many pieces of 16 KiB are read and looked at before anything else is done. */
+#define MAX_EVENTS 32
+
+/* ---- what libcurl wants to hear of ---- */
+
+static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *known) {
+  (void)easy;
+  cdam_loop *loop = user;
+  struct epoll_event event = {.data.fd = fd};
+  if (what == CURL_POLL_REMOVE) {
+    epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
+    return 0;
+  }
+  if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+  if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+  if (epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0) {
+    loop->broken = true;
+    return -1;
+  }
+  if (!known) curl_multi_assign(loop->multi, fd, loop);
+  return 0;
+}
+
+bool cdam_poller_open(cdam_loop *loop) {
+  loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+  return loop->epoll >= 0 &&
+         curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, watch) == CURLM_OK &&
+         curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK;
+}
+
+bool cdam_poller_add_timer(cdam_loop *loop) {
+  loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = loop->timer};
+  return loop->timer >= 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->timer, &event) == 0;
+}
+
+void cdam_poller_close(cdam_loop *loop) {
+  if (loop->timer >= 0) close(loop->timer);
+  if (loop->epoll >= 0) close(loop->epoll);
+  loop->timer = loop->epoll = -1;
+}
+
+/* ---- a turn ---- */
+
+/* An error is found by reading or writing, which tells more about it. And whoever can write looks
+ * for something to read first: an engine may answer before it has taken all, and close. */
+static int what_of(uint32_t events) {
+  int what = CURL_CSELECT_IN;
+  if (events & (EPOLLOUT | EPOLLERR)) what |= CURL_CSELECT_OUT;
+  return what;
+}
+
+static bool is_due(cdam_loop *loop) {
+  long ms = -1;
+  return curl_multi_timeout(loop->multi, &ms) == CURLM_OK && ms == 0;
+}
+
+void cdam_poller_run(cdam_loop *loop, int wait_ms) {
+  struct epoll_event events[MAX_EVENTS];
+  int running;
+  int count = epoll_wait(loop->epoll, events, MAX_EVENTS, wait_ms);
+  for (int i = 0; i < count; i++) {
+    if (events[i].data.fd == loop->timer)
+      loop->timer_at = -1; /* it has gone off, and is readable until it is set again */
+    else
+      curl_multi_socket_action(loop->multi, events[i].data.fd, what_of(events[i].events), &running);
+  }
+  cdam_poller_kick(loop);
+}
+
+void cdam_poller_kick(cdam_loop *loop) {
+  int running;
+  if (is_due(loop)) curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+void cdam_poller_set_timer(cdam_loop *loop, int64_t wait_ms) {
+  int64_t at = wait_ms < 0 ? 0 : cdam_now_ms() + wait_ms;
+  /* One that goes off too early costs less than setting it each time. */
+  bool early_enough = loop->timer_at > 0 ? at == 0 || loop->timer_at <= at : loop->timer_at == at;
+  if (early_enough) return;
+  struct itimerspec when = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
+  timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &when, NULL);
+  loop->timer_at = at;
+}
