@@ -13,7 +13,7 @@ export LC_ALL=C.UTF-8
     protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf)
   ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
-  TEST_PACKAGES=(g++ make musl-tools clang libclang-rt-14-dev abigail-tools git
+  TEST_PACKAGES=(g++ make musl-tools clang libclang-rt-14-dev abigail-tools git libuv1-dev
     "${ROOM_PACKAGES[@]}")
   # For the programs of tests/interop; any toolchain that is there will do.
   LANGUAGE_TOOLS=(go:golang-go node:nodejs npm:npm javac:default-jdk-headless mvn:maven

@@ -20,6 +20,10 @@
 /* One that has ended, and the one that its step sends. */
 #define RESERVED_EACH 2
 #define MAX_SPARE 16
+/* At a time, since connecting takes its time. */
+#define MAX_ADMITTED 8
+/* An engine that has a long queue takes on hundreds in this time. */
+#define CROWDED_WAIT_MS 5
 #define MAX_SPARE_BUFFER (64 * 1024)
 
 /* ---- taking and giving back ---- */
@@ -360,7 +364,7 @@ static struct cdam_exchange_list *list_of(const cdam_exchange *exchange) {
 
 /* Its time for the answer begins when it is sent. What has a deadline is cleaning up, and goes
  * before what would make more to clean up. */
-static void wait_for_connection(cdam_exchange *exchange) {
+void cdam_exchange_wait(cdam_exchange *exchange) {
   struct cdam_exchange_list *queue = queue_of(exchange);
   TAILQ_REMOVE(&exchange->loop->live, exchange, in_loop);
   exchange->state = CDAM_EXCHANGE_WAITING;
@@ -389,14 +393,15 @@ void cdam_exchange_launch(cdam_exchange *exchange) {
   if (exchange->loop->performing) /* sent from a sink; libcurl takes nothing now */
     exchange->loop->late = true;
   else if (!TAILQ_EMPTY(queue_of(exchange)) || !has_connection(exchange))
-    wait_for_connection(exchange);
+    cdam_exchange_wait(exchange);
   else
     run(exchange);
 }
 
 static void admit_from(struct cdam_exchange_list *queue) {
   cdam_exchange *exchange;
-  while ((exchange = TAILQ_FIRST(queue)) && has_connection(exchange)) {
+  for (int i = 0; i < MAX_ADMITTED && (exchange = TAILQ_FIRST(queue)) && has_connection(exchange);
+       i++) {
     TAILQ_REMOVE(queue, exchange, in_loop);
     TAILQ_INSERT_TAIL(&exchange->loop->live, exchange, in_loop);
     exchange->state = CDAM_EXCHANGE_HELD;
@@ -405,9 +410,23 @@ static void admit_from(struct cdam_exchange_list *queue) {
   }
 }
 
+bool cdam_exchange_can_admit(const cdam_loop *loop) {
+  const cdam_exchange *first = TAILQ_FIRST(&loop->waiting);
+  const cdam_exchange *stream = TAILQ_FIRST(&loop->waiting_streams);
+  return (first && has_connection(first)) || (stream && has_connection(stream));
+}
+
 void cdam_exchange_admit(cdam_loop *loop) {
   admit_from(&loop->waiting);
   admit_from(&loop->waiting_streams);
+}
+
+bool cdam_exchange_back_off(cdam_exchange *exchange, CURLcode result) {
+  if (!cdam_exchange_was_crowded_out(exchange, result)) return false;
+  exchange->state = CDAM_EXCHANGE_BACKOFF;
+  exchange->again_at = cdam_now_ms() + CROWDED_WAIT_MS;
+  cdam_exchange_schedule(exchange);
+  return true;
 }
 
 void cdam_exchange_stop(cdam_exchange *exchange) {
@@ -432,14 +451,20 @@ void cdam_exchange_end(cdam_exchange *exchange, cdam_status status) {
   cdam_timers_set(&exchange->loop->timers, exchange, 0);
 }
 
-void cdam_exchange_schedule(cdam_exchange *exchange) {
-  cdam_timers_set(&exchange->loop->timers, exchange, cdam_exchange_due(exchange));
-}
-
 int64_t cdam_exchange_due(const cdam_exchange *exchange) {
   int64_t deadline = exchange->op ? exchange->op->deadline : 0;
   if (exchange->state == CDAM_EXCHANGE_TIMER || !deadline) return exchange->due;
   return exchange->due && exchange->due < deadline ? exchange->due : deadline;
+}
+
+static int64_t next_time(const cdam_exchange *exchange) {
+  int64_t due = cdam_exchange_due(exchange);
+  if (exchange->state != CDAM_EXCHANGE_BACKOFF) return due;
+  return due && due < exchange->again_at ? due : exchange->again_at;
+}
+
+void cdam_exchange_schedule(cdam_exchange *exchange) {
+  cdam_timers_set(&exchange->loop->timers, exchange, next_time(exchange));
 }
 
 void cdam_exchange_drop(cdam_exchange *exchange) {

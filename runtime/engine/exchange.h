@@ -6,6 +6,7 @@
  *   held      waits for the API version to be settled
  *   waiting   waits for a connection that it may have
  *   running   libcurl has it
+ *   backoff   waits a moment before it is tried again
  *   timer     waits for its time
  *   ended     the outcome is there; its step runs in the next turn
  *
@@ -21,6 +22,7 @@ typedef enum cdam_exchange_state {
   CDAM_EXCHANGE_HELD,
   CDAM_EXCHANGE_WAITING,
   CDAM_EXCHANGE_RUNNING,
+  CDAM_EXCHANGE_BACKOFF,
   CDAM_EXCHANGE_TIMER,
   CDAM_EXCHANGE_ENDED,
 } cdam_exchange_state;
@@ -35,6 +37,7 @@ struct cdam_exchange {
   cdam_exchange_state state;
   int64_t due;        /* cdam_now_ms() at which it fails, or the timer's time; 0: none */
   int64_t timeout_ms; /* what `due` was made from, for the message */
+  int64_t again_at;   /* cdam_now_ms() at which a backoff ends */
   cdam_timer timer;
 
   /* The request. */
@@ -84,11 +87,24 @@ cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *r
  * it when that fails. */
 void cdam_exchange_launch(cdam_exchange *exchange);
 
-/* Launches those that have waited, as far as there are connections. */
+/* Lets a prepared exchange, which is in `live`, wait for its turn to be launched. */
+void cdam_exchange_wait(cdam_exchange *exchange);
+
+/* Launches some of those that have waited, as far as there are connections. */
 void cdam_exchange_admit(cdam_loop *loop);
+
+/* Are there more of them? */
+bool cdam_exchange_can_admit(const cdam_loop *loop);
+
+/* Did it fail only because too many connect at once? Then nothing was sent, and it waits a moment
+ * instead of ending; cdam_exchange_launch is next. */
+bool cdam_exchange_back_off(cdam_exchange *exchange, CURLcode result);
 
 /* Takes it out of libcurl, if it is there. */
 void cdam_exchange_stop(cdam_exchange *exchange);
+
+/* Was the engine's queue of connections full (outcome.c)? */
+bool cdam_exchange_was_crowded_out(const cdam_exchange *exchange, CURLcode result);
 
 /* The outcome by libcurl's result (outcome.c). */
 cdam_status cdam_exchange_outcome(cdam_exchange *exchange, CURLcode result);

@@ -13,6 +13,7 @@
 #include "engine/sigpipe.h"
 
 #define MAX_OPEN_CONNECTIONS 8L
+#define MAX_LAUNCHED 8
 
 static bool append(struct curl_slist **list, const char *line) {
   struct curl_slist *longer = curl_slist_append(*list, line);
@@ -82,7 +83,8 @@ void cdam_loop_destroy(cdam_loop *loop) {
 }
 
 bool cdam_loop_is_idle(const cdam_loop *loop) {
-  return TAILQ_EMPTY(&loop->live) && TAILQ_EMPTY(&loop->ended);
+  return TAILQ_EMPTY(&loop->live) && TAILQ_EMPTY(&loop->ended) && TAILQ_EMPTY(&loop->waiting) &&
+         TAILQ_EMPTY(&loop->waiting_streams);
 }
 
 /* ---- what has ended ---- */
@@ -96,7 +98,8 @@ static void collect_results(cdam_loop *loop) {
     cdam_exchange *exchange = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
     cdam_exchange_stop(exchange);
-    cdam_exchange_end(exchange, cdam_exchange_outcome(exchange, result));
+    if (!cdam_exchange_back_off(exchange, result))
+      cdam_exchange_end(exchange, cdam_exchange_outcome(exchange, result));
   }
 }
 
@@ -118,11 +121,14 @@ static void time_out(cdam_exchange *exchange) {
 /* What is due may have become due later since it was put there: a stream has sent something. */
 static void collect_due(cdam_loop *loop) {
   int64_t now = cdam_now_ms();
+  unsigned launched = 0; /* connecting takes its time: the others a turn later */
   cdam_exchange *e;
-  while ((e = cdam_timers_first(&loop->timers)) && e->timer.due <= now) {
+  while (launched < MAX_LAUNCHED && (e = cdam_timers_first(&loop->timers)) && e->timer.due <= now) {
     int64_t due = cdam_exchange_due(e);
-    if (!due || due > now)
-      cdam_timers_set(&loop->timers, e, due);
+    if (e->state == CDAM_EXCHANGE_BACKOFF && now >= e->again_at && (!due || due > now))
+      launched++, cdam_exchange_launch(e);
+    else if (!due || due > now)
+      cdam_exchange_schedule(e);
     else if (e->state == CDAM_EXCHANGE_TIMER)
       cdam_exchange_end(e, CDAM_OK);
     else
@@ -155,6 +161,7 @@ static void launch_late(cdam_loop *loop) {
 
 /* Without its sockets watched libcurl would wait for ever. */
 static void fail_all_running(cdam_loop *loop) {
+  loop->lost = loop->broken;
   cdam_exchange *following;
   for (cdam_exchange *e = TAILQ_FIRST(&loop->live); e; e = following) {
     following = TAILQ_NEXT(e, in_loop);
@@ -168,7 +175,7 @@ static void collect(cdam_loop *loop) {
   collect_orphans(loop);
   launch_late(loop);
   collect_results(loop);
-  if (loop->broken) fail_all_running(loop);
+  if (loop->lost) fail_all_running(loop);
   collect_due(loop);
 }
 
@@ -234,7 +241,7 @@ void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
   size_t count = 0;
   cdam_exchange *exchange;
   TAILQ_FOREACH(exchange, &loop->ended, in_loop) count++;
-  while (count-- && (exchange = TAILQ_FIRST(&loop->ended))) {
+  while (count-- && !loop->closing && (exchange = TAILQ_FIRST(&loop->ended))) {
     TAILQ_REMOVE(&loop->ended, exchange, in_loop);
     if (exchange == loop->ping) {
       loop->ping = NULL;
@@ -244,7 +251,9 @@ void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
       run_step(exchange);
     }
     cdam_exchange_give(exchange);
-    if (until_us && cdam_now_us() >= until_us) break;
+    if (!until_us) continue;
+    cdam_loop_kick(loop); /* what the step sent is a part of its work */
+    if (cdam_now_us() >= until_us) break;
   }
 }
 

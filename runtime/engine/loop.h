@@ -46,7 +46,8 @@ struct cdam_loop {
   int epoll;
   int timer;        /* a timerfd in the set, or -1 */
   int64_t timer_at; /* cdam_now_ms() for which it is set; 0: it is not set */
-  bool broken;      /* a socket could not be watched; libcurl is of no use any more */
+  bool lost;        /* a socket may not be watched: what runs has to end */
+  bool broken;      /* and libcurl is of no use any more */
 
   /* Connections, of which each running exchange has one; streams keep theirs for long. */
   unsigned max_connections;

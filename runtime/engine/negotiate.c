@@ -77,7 +77,7 @@ static void release_held(cdam_loop *loop, cdam_status status, const cdam_error *
     following = TAILQ_NEXT(e, in_loop);
     if (e->state != CDAM_EXCHANGE_HELD) continue;
     if (status == CDAM_OK) {
-      cdam_exchange_launch(e);
+      cdam_exchange_wait(e); /* there may be hundreds */
     } else {
       e->error = *error;
       cdam_exchange_end(e, status);

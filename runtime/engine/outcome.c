@@ -12,6 +12,16 @@ static cdam_status no_retry(cdam_error *err) {
   return err->code;
 }
 
+/* A full queue of a unix socket is EAGAIN, which libcurl takes for a connection in progress and
+ * then finds without an error and not connected. */
+bool cdam_exchange_was_crowded_out(const cdam_exchange *exchange, CURLcode result) {
+  long number = 0;
+  if (result != CURLE_COULDNT_CONNECT || exchange->sendings) return false;
+  if (!exchange->loop->client->endpoint.socket_path) return false;
+  curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &number);
+  return number == 0 || number == EAGAIN;
+}
+
 static cdam_status cannot_connect(cdam_exchange *exchange) {
   const char *endpoint = exchange->loop->client->config.endpoint;
   cdam_error *err = &exchange->error;

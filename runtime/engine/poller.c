@@ -23,7 +23,7 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *known
   if (what & CURL_POLL_IN) event.events |= EPOLLIN;
   if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
   if (epoll_ctl(loop->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0) {
-    loop->broken = true;
+    loop->broken = loop->lost = true;
     return -1;
   }
   if (!known) curl_multi_assign(loop->multi, fd, loop);
@@ -64,22 +64,26 @@ static bool is_due(cdam_loop *loop) {
   return curl_multi_timeout(loop->multi, &ms) == CURLM_OK && ms == 0;
 }
 
+/* When libcurl is out of memory in between, a socket may be left that nobody watches. */
+static void act(cdam_loop *loop, curl_socket_t fd, int what) {
+  int running;
+  if (curl_multi_socket_action(loop->multi, fd, what, &running) != CURLM_OK) loop->lost = true;
+}
+
 void cdam_poller_run(cdam_loop *loop, int wait_ms) {
   struct epoll_event events[MAX_EVENTS];
-  int running;
   int count = epoll_wait(loop->epoll, events, MAX_EVENTS, wait_ms);
   for (int i = 0; i < count; i++) {
     if (events[i].data.fd == loop->timer)
       loop->timer_at = -1; /* it has gone off, and is readable until it is set again */
     else
-      curl_multi_socket_action(loop->multi, events[i].data.fd, what_of(events[i].events), &running);
+      act(loop, events[i].data.fd, what_of(events[i].events));
   }
   cdam_poller_kick(loop);
 }
 
 void cdam_poller_kick(cdam_loop *loop) {
-  int running;
-  if (is_due(loop)) curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+  if (is_due(loop)) act(loop, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void cdam_poller_set_timer(cdam_loop *loop, int64_t wait_ms) {

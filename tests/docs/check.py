@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the C examples of README.md and ARCHITECTURE.md: check.py ROOT BUILD
+"""Compiles and runs the C examples of README.md, ARCHITECTURE.md and examples/: check.py ROOT BUILD
 
 A block that begins with ```c and has a main() is a whole program: it is compiled with warnings
 as errors, linked with the shared library, and run in an empty directory with the name of a test
 image as its only argument. It has to exit with 0. A block without main() is a piece of a function
 that has client, options, state, session, key and err at hand; or, when it does not compile as
-that, declarations. It is only compiled.
+that, declarations. It is only compiled. A file of examples/ is a whole program, too; the packages
+that it needs besides are named in its "cc" line.
 """
 
 import os
@@ -65,8 +66,8 @@ def compile_c(root, source, output, *more):
                           capture_output=True, text=True, check=False)
 
 
-def check_program(tap, root, build, name, source, work):
-    done = compile_c(root, source, work / "example", f"-L{build}", "-lcofferdam",
+def check_program(tap, root, build, name, source, work, more=()):
+    done = compile_c(root, source, work / "example", *more, f"-L{build}", "-lcofferdam",
                      f"-Wl,-rpath,{build}")
     tap.case(f"{name} compiles", done.returncode == 0, done.stderr)
     if done.returncode != 0:
@@ -101,6 +102,20 @@ def check_file(tap, root, build, path, work):
         tap.case(f"{name} compiles", done.returncode == 0, done.stderr)
 
 
+def check_example(tap, root, build, path, work):
+    source = path.read_text(encoding="utf-8")
+    packages = re.search(r"pkg-config --cflags --libs cofferdam *([^)]*)\)", source).group(1).split()
+    more = []
+    if packages:
+        found = subprocess.run(["pkg-config", "--cflags", "--libs", *packages],
+                               capture_output=True, text=True, check=False)
+        if found.returncode != 0:
+            tap.skip(f"examples/{path.name}", f"{' '.join(packages)} is not installed")
+            return
+        more = found.stdout.split()
+    check_program(tap, root, build, f"examples/{path.name}", source, work, more)
+
+
 def main(root, build):
     tap = Tap()
     with tempfile.TemporaryDirectory() as work:
@@ -110,6 +125,8 @@ def main(root, build):
                 check_file(tap, root, build, path, Path(work))
             else:
                 tap.skip(f"{name} has a C example", f"there is no {name} yet")
+        for path in sorted((root / "examples").glob("*.c")):
+            check_example(tap, root, build, path, Path(work))
     print(f"1..{tap.count}")
 
 

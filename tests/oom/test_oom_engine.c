@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Out of memory in what talks to an engine. Each run has a client of its own. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,6 +27,8 @@ typedef struct play {
   cdam_session *session;
   cdam_exec_result *result;
   cdam_sandbox_list *list;
+  cdam_status status; /* in the callback */
+  cdam_error error;
 } play;
 
 static cdam_status open_client(play *p, cdam_error *err) {
@@ -90,6 +93,31 @@ static cdam_status run_exec(void *context, cdam_error *err) {
   cdam_status status = open_client(p, err);
   if (status == CDAM_OK) status = cdam_resume(p->client, p->state, NULL, &p->session, err);
   if (status == CDAM_OK) status = cdam_exec(p->session, &command, &p->result, err);
+  return status;
+}
+
+static void loop_created(void *user, cdam_status status, cdam_session *session,
+                         const cdam_error *err) {
+  play *p = user;
+  p->status = status;
+  p->session = session;
+  p->error = *err;
+}
+
+static cdam_status run_loop(void *context, cdam_error *err) {
+  play *p = context;
+  cdam_loop *loop = NULL;
+  cdam_status status = open_client(p, err);
+  if (status == CDAM_OK) status = cdam_loop_new(p->client, &loop, err);
+  if (status == CDAM_OK) status = cdam_create_start(loop, p->options, loop_created, p, NULL, err);
+  if (status == CDAM_OK) {
+    struct pollfd ready = {.fd = cdam_loop_fd(loop), .events = POLLIN};
+    while (cdam_loop_dispatch(loop))
+      poll(&ready, 1, 5000);
+    status = p->status;
+    *err = p->error;
+  }
+  cdam_loop_free(loop);
   return status;
 }
 
@@ -177,6 +205,16 @@ static void test_create(void **unused) {
   play p = {.model = model, .engine = model->engine};
   p.options = model_options(CDAM_NETWORK_MODE_NONE);
   exhaust(&(exhaust_case){"create", run_create, finish_made, &p, true, STRIDE});
+  cdam_options_free(p.options);
+  model_stop(model);
+}
+
+static void test_loop(void **unused) {
+  (void)unused;
+  model_engine *model = model_start();
+  play p = {.model = model, .engine = model->engine};
+  p.options = model_options(CDAM_NETWORK_MODE_NONE);
+  exhaust(&(exhaust_case){"loop", run_loop, finish_made, &p, true, STRIDE});
   cdam_options_free(p.options);
   model_stop(model);
 }
@@ -289,7 +327,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_ping),     cmocka_unit_test(test_create),
       cmocka_unit_test(test_recreate), cmocka_unit_test(test_reattach),
       cmocka_unit_test(test_delete),   cmocka_unit_test(test_list),
-      cmocka_unit_test(test_exec),
+      cmocka_unit_test(test_exec),     cmocka_unit_test(test_loop),
   };
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests_name("oom_engine", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client, a key and what is only read may be used by several threads at once. Each thread looks
  * at what it gets; data races are for the thread sanitizer to find. */
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 
 #include "../faults/scripted_engine.h"
 
-#define THREADS 6
-#define ROUNDS 25
+#define THREADS 16
+#define ROUNDS 8
 #define CONTAINER "2222222222222222222222222222222222222222222222222222222222222222"
 #define IMAGE "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 #define SESSION "01234567-89ab-4def-8123-456789abcdef"
@@ -88,6 +89,53 @@ static bool run_command(worker *w) {
   return good;
 }
 
+typedef struct looped {
+  cdam_status status;
+  cdam_error err;
+  cdam_session *session;
+  cdam_exec_result *result;
+} looped;
+
+static void resumed(void *user, cdam_status status, cdam_session *session, const cdam_error *err) {
+  looped *this = user;
+  this->session = session;
+  this->err = *err;
+  this->status = status;
+}
+
+static void ended(void *user, cdam_status status, cdam_exec_result *result, const cdam_error *err) {
+  looped *this = user;
+  this->result = result;
+  this->err = *err;
+  this->status = status;
+}
+
+static void drive(cdam_loop *loop) {
+  struct pollfd ready = {.fd = cdam_loop_fd(loop), .events = POLLIN};
+  while (cdam_loop_dispatch(loop))
+    poll(&ready, 1, 20000);
+}
+
+/* The same in a loop of this thread's own. */
+static bool run_in_loop(worker *w) {
+  static const char *const argv[] = {"echo", "hello", NULL};
+  looped this = {0};
+  cdam_loop *loop = NULL;
+  bool good = cdam_loop_new(w->with->client, &loop, &this.err) == CDAM_OK &&
+              cdam_resume_start(loop, w->with->state, NULL, resumed, &this, NULL, &this.err) == 0;
+  if (good) drive(loop);
+  good = good && this.session &&
+         cdam_exec_start(loop, this.session, &(cdam_exec_command){.argv = argv}, ended, &this, NULL,
+                         &this.err) == CDAM_OK;
+  if (good) drive(loop);
+  good = good && this.result && cdam_exec_result_exit_code(this.result) == 3;
+  if (!good) note(w, "loop", &this.err);
+  cdam_exec_result_free(this.result);
+  cdam_session_free(this.session);
+  cdam_loop_free(loop);
+  return good;
+}
+
 static bool read_and_write(worker *w) {
   cdam_error err = {0};
   cdam_state *state = NULL;
@@ -107,7 +155,7 @@ static bool read_and_write(worker *w) {
 static void *work(void *user) {
   worker *w = user;
   for (int i = 0; i < ROUNDS; i++)
-    if (!read_and_write(w) || !run_command(w)) return NULL;
+    if (!read_and_write(w) || !run_command(w) || !run_in_loop(w)) return NULL;
   atomic_fetch_add(&w->with->good, 1);
   return NULL;
 }
