@@ -64,7 +64,8 @@ static bool is_due(cdam_loop *loop) {
   return curl_multi_timeout(loop->multi, &ms) == CURLM_OK && ms == 0;
 }
 
-/* When libcurl is out of memory in between, a socket may be left that nobody watches. */
+/* When libcurl is out of memory in between, a socket may be left that nobody watches, in tables
+ * that libcurl must not be let near before what runs is taken from it. */
 static void act(cdam_loop *loop, curl_socket_t fd, int what) {
   int running;
   if (curl_multi_socket_action(loop->multi, fd, what, &running) != CURLM_OK) loop->lost = true;
@@ -73,7 +74,7 @@ static void act(cdam_loop *loop, curl_socket_t fd, int what) {
 void cdam_poller_run(cdam_loop *loop, int wait_ms) {
   struct epoll_event events[MAX_EVENTS];
   int count = epoll_wait(loop->epoll, events, MAX_EVENTS, wait_ms);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count && !loop->lost; i++) {
     if (events[i].data.fd == loop->timer)
       loop->timer_at = -1; /* it has gone off, and is readable until it is set again */
     else
@@ -83,7 +84,7 @@ void cdam_poller_run(cdam_loop *loop, int wait_ms) {
 }
 
 void cdam_poller_kick(cdam_loop *loop) {
-  if (is_due(loop)) act(loop, CURL_SOCKET_TIMEOUT, 0);
+  if (!loop->lost && is_due(loop)) act(loop, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void cdam_poller_set_timer(cdam_loop *loop, int64_t wait_ms) {
