@@ -38,15 +38,19 @@ static cdam_status check_text(const cdam_place *place, const char *text, cdam_er
   return CDAM_OK;
 }
 
+cdam_status cdam_set_text(char **field, const char *text, cdam_error *err) {
+  char *copy = duplicate(text);
+  if (!copy) return cdam_fail_memory(err);
+  release(*field);
+  *field = copy;
+  return CDAM_OK;
+}
+
 cdam_status cdam_field_set_string(char **slot, const char *field, const char *value,
                                   cdam_error *err) {
   cdam_status status = check_text(&(cdam_place){.prefix = "", .field = field}, value, err);
-  if (status != CDAM_OK) return status;
-  char *copy = duplicate(value);
-  if (!copy) return cdam_fail_memory(err);
-  release(*slot);
-  *slot = copy;
-  return cdam_ok(err);
+  if (status == CDAM_OK) status = cdam_set_text(slot, value, err);
+  return status == CDAM_OK ? cdam_ok(err) : status;
 }
 
 /* Room for one more item; false when out of memory. */

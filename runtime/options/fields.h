@@ -18,6 +18,10 @@ cdam_status cdam_fail_null(cdam_error *err, const char *argument);
 /* Message strings may be NULL in a message made by hand; that means "". */
 const char *cdam_text(const char *text);
 
+/* Replaces a string field by a copy of a text that needs no check. CDAM_ERR_NO_MEMORY; the field is
+ * then as it was. */
+cdam_status cdam_set_text(char **field, const char *text, cdam_error *err);
+
 /* Replaces a string field by a copy of `value`. CDAM_ERR_ARGUMENT (NULL), CDAM_ERR_INVALID
  * (no UTF-8), CDAM_ERR_NO_MEMORY; the field is then as it was. */
 cdam_status cdam_field_set_string(char **slot, const char *field, const char *value,

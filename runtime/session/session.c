@@ -10,14 +10,6 @@
 
 /* ---- states ---- */
 
-cdam_status cdam_set_text(char **field, const char *text, cdam_error *err) {
-  char *copy = strdup(text);
-  if (!copy) return cdam_fail_memory(err);
-  if (*field != protobuf_c_empty_string) free(*field);
-  *field = copy;
-  return CDAM_OK;
-}
-
 cdam_status cdam_ensure_engine_identity(cdam_state *state, cdam_error *err) {
   if (state->message.engine) return CDAM_OK;
   Cofferdam__V1__EngineIdentity *engine = malloc(sizeof *engine);

@@ -4,6 +4,7 @@
 #define COFFERDAM_SESSION_SESSION_H
 
 #include "engine/operation.h"
+#include "options/fields.h"
 #include "session/session_private.h"
 
 /* A session around a state, which it takes over also when this fails; notes about its options are
@@ -24,9 +25,6 @@ cdam_status cdam_session_warn(cdam_session *session, const char *text, cdam_erro
 /* CDAM_ERR_POLICY when the client demands more isolation than the options have. */
 cdam_status cdam_client_check_policy(const cdam_client *client,
                                      const Cofferdam__V1__SandboxOptions *options, cdam_error *err);
-
-/* Replaces a string field of a message. CDAM_ERR_NO_MEMORY; the field is then as it was. */
-cdam_status cdam_set_text(char **field, const char *text, cdam_error *err);
 
 /* Gives the state an EngineIdentity, empty, when it has none. CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_ensure_engine_identity(cdam_state *state, cdam_error *err);

@@ -302,7 +302,7 @@ static void refuses_a_map_key_twice(void **unused) {
   unsigned char *entries = malloc(20000 * 10);
   assert_non_null(entries);
   for (unsigned i = 0; i < 20000; i++)
-    sprintf((char *)entries + i * 9, "\x1a\x07\x0a\x05%05x", i == 19999 ? 7 : 20000 - i);
+    snprintf((char *)entries + i * 9, 10, "\x1a\x07\x0a\x05%05x", i == 19999 ? 7 : 20000 - i);
   b = state_with(true, entries, 20000 * 9, NULL, 0);
   refuse("among many", &b, NULL, CDAM_ERR_MALFORMED,
          "options.labels[00007]: the key is there twice");
