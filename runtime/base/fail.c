@@ -51,6 +51,7 @@ static cdam_retry retry_of(cdam_status code) {
   case CDAM_ERR_CANCELLED:
   case CDAM_ERR_CONNECT:
   case CDAM_ERR_TIMEOUT:
+  case CDAM_ERR_LIMIT:
     return CDAM_RETRY_YES;
   case CDAM_ERR_IO:
   case CDAM_ERR_PROTOCOL:
@@ -58,6 +59,9 @@ static cdam_retry retry_of(cdam_status code) {
   case CDAM_ERR_PULL:
   case CDAM_ERR_EXITED:
   case CDAM_ERR_EXEC:
+  case CDAM_ERR_NOT_STARTED:
+  case CDAM_ERR_AGENT:
+  case CDAM_ERR_FILE:
     return CDAM_RETRY_UNKNOWN;
   default:
     return CDAM_RETRY_NO;
@@ -146,6 +150,13 @@ const char *cdam_status_name(cdam_status status) {
     NAME(CDAM_ERR_PULL);
     NAME(CDAM_ERR_OTHER_ENGINE);
     NAME(CDAM_ERR_EXEC);
+    NAME(CDAM_ERR_NOT_STARTED);
+    NAME(CDAM_ERR_NO_PROCESS);
+    NAME(CDAM_ERR_NO_AGENT);
+    NAME(CDAM_ERR_AGENT);
+    NAME(CDAM_ERR_LIMIT);
+    NAME(CDAM_ERR_FILE);
+    NAME(CDAM_ERR_OUTSIDE);
 #undef NAME
   }
   return "CDAM_ERR_?";

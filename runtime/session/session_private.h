@@ -15,6 +15,7 @@ struct cdam_session {
   cdam_state *state;   /* owned; container_id names the container */
   bool recreated;
   bool adopted;
+  bool has_agent; /* by what inspect says: its container runs our agent as PID 1 */
   char **warnings; /* owned */
   size_t warning_count;
 };

@@ -9,6 +9,9 @@
  *   message.h  what options and states have in common: bytes, files, JSON, keys
  *   client.h   cdam_client: one engine, and the caller's policy
  *   session.h  create, resume, exec, stop, delete, list
+ *   process.h  processes and terminals in a sandbox, while they run
+ *   file.h     files in a sandbox's workspace; stream.h: where bytes come from and go
+ *   tree.h     directory trees, into a sandbox and out of it
  *   loop.h     the same without blocking, for programs with an event loop
  *   agents_json.h  sessions of the OpenAI Agents SDK, in and out
  *
@@ -35,11 +38,15 @@
 #include <cofferdam/agents_json.h>
 #include <cofferdam/client.h>
 #include <cofferdam/error.h>
+#include <cofferdam/file.h>
 #include <cofferdam/loop.h>
 #include <cofferdam/message.h>
 #include <cofferdam/options.h>
+#include <cofferdam/process.h>
 #include <cofferdam/session.h>
 #include <cofferdam/state.h>
+#include <cofferdam/stream.h>
+#include <cofferdam/tree.h>
 #include <cofferdam/version.h>
 
 #endif

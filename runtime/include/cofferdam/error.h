@@ -42,7 +42,16 @@ typedef enum cdam_status {
   CDAM_ERR_OTHER_ENGINE = 36, /* the state belongs to another engine */
 
   /* Commands. */
-  CDAM_ERR_EXEC = 40 /* the exit status of a command could not be learned */
+  CDAM_ERR_EXEC = 40,        /* the exit status of a command could not be learned */
+  CDAM_ERR_NOT_STARTED = 41, /* a command could not be started; `system_errno` */
+  CDAM_ERR_NO_PROCESS = 42,  /* no such process in this sandbox, or its record is gone */
+
+  /* The sandbox's agent and files. */
+  CDAM_ERR_NO_AGENT = 50, /* the sandbox has no agent, and this cannot be done without */
+  CDAM_ERR_AGENT = 51,    /* the agent broke the protocol, ended, or does not answer */
+  CDAM_ERR_LIMIT = 52,    /* one of the agent's limits is reached */
+  CDAM_ERR_FILE = 53,     /* an operation on a file in the sandbox failed; `system_errno` */
+  CDAM_ERR_OUTSIDE = 54   /* the path leads out of the workspace */
 } cdam_status;
 
 /* Can the same call succeed later without a change by the caller? */
@@ -63,6 +72,7 @@ typedef struct cdam_error {
   cdam_status code;
   cdam_retry retry;
   int http_status;    /* of the engine's answer; 0 where there was none */
+  int system_errno;   /* what a system call in the sandbox said, such as ENOENT; or 0 */
   char field[128];    /* "options.env[PATH]", "HostConfig.NetworkMode"; or "" */
   char expected[192]; /* CDAM_ERR_DRIFT: what the state says; or "" */
   char actual[192];   /* CDAM_ERR_DRIFT: what was found; or "" */

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes in a sandbox, while they run: output as it comes, input, signals, terminals; and
+ * processes that outlive their client. For a command whose output is collected, cdam_exec
+ * (session.h) is shorter.
+ *
+ *     cdam_process_command command = {.argv = argv, .input = true};
+ *     cdam_process_spawn(session, &command, &process, &err);
+ *     cdam_process_write(process, "hello\n", 6, &err);
+ *     cdam_process_end_input(process, &err);
+ *     cdam_process_event event;
+ *     do {
+ *       cdam_process_next(process, -1, &event, &err);
+ *       if (event.kind == CDAM_PROCESS_OUTPUT) fwrite(event.bytes, 1, event.length, stdout);
+ *     } while (event.kind != CDAM_PROCESS_CLOSED);
+ *
+ * All of this needs the sandbox's agent; without one it is CDAM_ERR_NO_AGENT.
+ */
+#ifndef COFFERDAM_PROCESS_H
+#define COFFERDAM_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cofferdam/error.h>
+#include <cofferdam/export.h>
+#include <cofferdam/loop.h>
+#include <cofferdam/session.h>
+
+CDAM_BEGIN_DECLS
+
+/* A process that was spawned or attached to. Opaque. Used by one thread at a time, the one that
+ * uses its session or loop. It may outlive its session. */
+typedef struct cdam_process cdam_process;
+
+/* Limits for one process, as setrlimit(2) has them. `resource` is Linux's number (RLIMIT_NOFILE);
+ * UINT64_MAX is no limit. */
+typedef struct cdam_process_limit {
+  int resource;
+  uint64_t soft;
+  uint64_t hard;
+} cdam_process_limit;
+
+/* What to run. Set what is needed after `cdam_process_command c = {0}`. Copied. */
+typedef struct cdam_process_command {
+  const char *const *argv; /* ends in NULL; argv[0] is looked up in PATH. Required */
+  const char *const *env;  /* "KEY=VALUE", ends in NULL; on top of the sandbox's; or NULL */
+  const char *user;        /* "USER[:GROUP]", names or numbers; or NULL */
+  const char *workdir;     /* absolute; NULL: the workspace */
+  const cdam_process_limit *limits;
+  size_t limit_count;
+  int64_t timeout_ms;     /* then the whole tree is ended; 0: never */
+  uint32_t grace_ms;      /* between TERM and KILL */
+  uint32_t retain;        /* bytes of each stream kept for later readers; 0: 128 KiB with
+                             `outlive`, and none without */
+  uint16_t rows, columns; /* of the terminal; 0: 24 and 80 */
+  bool terminal;          /* a pseudo-terminal, which joins both outputs */
+  bool input;             /* else standard input is /dev/null */
+  bool join_stderr;       /* standard error goes where standard output goes */
+  bool discard_stdout;
+  bool discard_stderr;
+  bool clear_env; /* only `env`, without the sandbox's */
+  bool no_new_privileges;
+  bool outlive;      /* it runs on when this client has gone */
+  bool kill_rest;    /* when it ends, what it left running ends as well */
+  bool reserved[23]; /* false */
+} cdam_process_command;
+
+/* Starts a process. Free with cdam_process_free. CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_STARTED (missing
+ * program, working directory, user, ...: system_errno), CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT,
+ * CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND (the container's), the
+ * engine's errors. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_spawn(cdam_session *session,
+                                                   const cdam_process_command *command,
+                                                   cdam_process **out, cdam_error *err);
+
+/* How to attach. Start with {0}: all output that is still kept, no input. */
+typedef struct cdam_process_attachment {
+  uint64_t stdout_offset; /* of the first byte wanted */
+  uint64_t stderr_offset;
+  bool from_now;     /* only what is written from now on */
+  bool no_output;    /* only its exit */
+  bool input;        /* cdam_process_write works */
+  bool paced;        /* the process waits for this reader; else what it misses is lost */
+  bool reserved[12]; /* false */
+} cdam_process_attachment;
+
+/* Another handle on a process, of any client, by its key (cdam_process_key). CDAM_ERR_ARGUMENT
+ * (a key that is none), CDAM_ERR_NO_PROCESS (also: the sandbox was started again since), and
+ * the errors of cdam_process_spawn. `attachment` may be NULL. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_attach(cdam_session *session, const char *key,
+                                                    const cdam_process_attachment *attachment,
+                                                    cdam_process **out, cdam_error *err);
+
+/* Gives the handle up. The process goes on with `outlive`, and after cdam_process_attach; else its
+ * tree is ended. NULL is fine. Since 0.1. */
+CDAM_API void cdam_process_free(cdam_process *process);
+
+/* Names the process in this sandbox until its agent is started again: to be kept beside the state.
+ * Belongs to the process. Since 0.1. */
+CDAM_API const char *cdam_process_key(const cdam_process *process);
+
+/* Its number inside the sandbox. Since 0.1. */
+CDAM_API uint32_t cdam_process_pid(const cdam_process *process);
+
+/* ---- what happens ---- */
+
+typedef enum cdam_process_event_kind {
+  CDAM_PROCESS_NOTHING = 0,      /* nothing within the time */
+  CDAM_PROCESS_OUTPUT = 1,       /* `stream`, `bytes`, `length`, `offset`, `lost` */
+  CDAM_PROCESS_OUTPUT_END = 2,   /* `stream` has come to its end */
+  CDAM_PROCESS_INPUT_BROKEN = 3, /* nobody reads the input any more */
+  CDAM_PROCESS_EXITED = 4,       /* cdam_process_exit tells how. Output may follow */
+  CDAM_PROCESS_CLOSED = 5        /* nothing follows; again and again from here on */
+} cdam_process_event_kind;
+
+typedef enum cdam_process_stream {
+  CDAM_PROCESS_STDOUT = 1,
+  CDAM_PROCESS_STDERR = 2
+} cdam_process_stream;
+
+typedef struct cdam_process_event {
+  cdam_process_event_kind kind;
+  cdam_process_stream stream;
+  const char *bytes; /* any bytes; until the next call with this process */
+  size_t length;
+  uint64_t offset; /* of the first of them, since the process started */
+  uint64_t lost;   /* bytes before it that are no longer kept */
+} cdam_process_event;
+
+/*
+ * The next event, in their order. Waits so long for one; -1: for ever, 0: not at all. Of a process
+ * of a loop it never waits, whatever the time. What is not fetched holds the process back,
+ * and costs 1 MiB at most. On an error the handle is of no further use but to be freed:
+ * CDAM_ERR_AGENT, CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND. Since
+ * 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_process_next(cdam_process *process, int64_t timeout_ms,
+                                                  cdam_process_event *event, cdam_error *err);
+
+typedef enum cdam_process_ended_by {
+  CDAM_ENDED_UNKNOWN = 0, /* the agent could not learn it */
+  CDAM_ENDED_ITSELF = 1,  /* also by a signal of somebody else */
+  CDAM_ENDED_TIMEOUT = 2,
+  CDAM_ENDED_KILL = 3,
+  CDAM_ENDED_CLIENT_GONE = 4,
+  CDAM_ENDED_SHUTDOWN = 5
+} cdam_process_ended_by;
+
+typedef struct cdam_process_exit {
+  int code;   /* 0 to 255; -1 when a signal ended it, or nobody knows */
+  int signal; /* 0: none */
+  bool core_dumped;
+  bool out_of_memory; /* the kernel killed something for memory, and this may have been it */
+  cdam_process_ended_by ended_by;
+  uint64_t user_us, system_us, elapsed_us;
+  uint64_t max_rss_kib;
+} cdam_process_exit;
+
+/* How it ended; false while it runs. Since 0.1. */
+CDAM_API bool cdam_process_exit_status(const cdam_process *process, cdam_process_exit *exit);
+
+/* Waits for the end of the process, keeping nothing of its output. CDAM_ERR_TIMEOUT; the errors of
+ * cdam_process_next. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_wait(cdam_process *process, int64_t timeout_ms,
+                                                  cdam_process_exit *exit, cdam_error *err);
+
+/* ---- acting on it ----
+ *
+ * Of a process of a loop these do not wait: they are sent in the next dispatch, and what becomes of
+ * them shows in the events. CDAM_ERR_NO_PROCESS: it has ended. Since 0.1.
+ */
+
+/* Writes all of it; waits until the process takes it. Of a process of a loop it takes what can be
+ * sent now: use cdam_process_write_some there. What is written after INPUT_BROKEN is thrown
+ * away. CDAM_ERR_ARGUMENT: it has no input, or that was ended. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_write(cdam_process *process, const void *bytes,
+                                                   size_t length, cdam_error *err);
+
+/* Takes as much as can be sent without waiting, and says how much; 0 is fine. The loop's `ready`
+ * callback tells when there is room again. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_write_some(cdam_process *process, const void *bytes,
+                                                        size_t length, size_t *taken,
+                                                        cdam_error *err);
+
+/* The end of its input; of a terminal, the end-of-file character. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_end_input(cdam_process *process, cdam_error *err);
+
+typedef enum cdam_process_target {
+  CDAM_TARGET_PROCESS = 0,
+  CDAM_TARGET_GROUP = 1, /* its process group */
+  CDAM_TARGET_TREE = 2   /* all that descends from it */
+} cdam_process_target;
+
+CDAM_API CDAM_CHECK cdam_status cdam_process_signal(cdam_process *process, int signal,
+                                                    cdam_process_target target, cdam_error *err);
+
+/* Ends the whole tree: TERM, and KILL for what is left after grace_ms. Waits until it is gone. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms,
+                                                  cdam_error *err);
+
+CDAM_API CDAM_CHECK cdam_status cdam_process_resize(cdam_process *process, uint16_t rows,
+                                                    uint16_t columns, cdam_error *err);
+
+/* ---- the sandbox's processes ---- */
+
+/* What the agent knows of its processes. Opaque. Free with cdam_process_list_free. */
+typedef struct cdam_process_list cdam_process_list;
+
+/* Those that run, and those that have ended and are remembered. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_processes(cdam_session *session, cdam_process_list **out,
+                                               cdam_error *err);
+CDAM_API void cdam_process_list_free(cdam_process_list *list);
+CDAM_API size_t cdam_process_list_count(const cdam_process_list *list);
+
+typedef struct cdam_process_info {
+  const char *key;
+  uint32_t pid;
+  const char *command; /* its arguments joined by blanks, cut to 1 KiB, unprintable ones as \xHH */
+  bool running;
+  bool tree_alive; /* something that descends from it runs */
+  bool outlive;
+  bool terminal;
+  int64_t started;                                             /* ms since the epoch */
+  uint64_t stdout_begin, stdout_end, stderr_begin, stderr_end; /* offsets that are kept */
+  cdam_process_exit exit;                                      /* unless running */
+} cdam_process_info;
+
+/* Of entry `index`; false out of range. Strings belong to the list. Since 0.1. */
+CDAM_API bool cdam_process_list_get(const cdam_process_list *list, size_t index,
+                                    cdam_process_info *info);
+
+/* Has the agent forget an ended process and its output. CDAM_ERR_NO_PROCESS. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_forget(cdam_session *session, const char *key,
+                                                    cdam_error *err);
+
+/* ---- in a loop ---- */
+
+/* There may be events (cdam_process_next until CDAM_PROCESS_NOTHING), or room for input. Called in
+ * cdam_loop_dispatch. */
+typedef void (*cdam_process_ready)(void *user, cdam_process *process);
+
+/* Sets or, with NULL, clears the callback of a process of a loop. Since 0.1. */
+CDAM_API void cdam_process_on_ready(cdam_process *process, cdam_process_ready ready, void *user);
+
+typedef void (*cdam_process_callback)(void *user, cdam_status status, cdam_process *process,
+                                      const cdam_error *err);
+
+typedef void (*cdam_process_list_callback)(void *user, cdam_status status, cdam_process_list *list,
+                                           const cdam_error *err);
+
+/* The calls of the same names; see <cofferdam/loop.h>. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_process_spawn_start(cdam_loop *loop, cdam_session *session,
+                                                         const cdam_process_command *command,
+                                                         cdam_process_callback callback, void *user,
+                                                         cdam_operation **operation,
+                                                         cdam_error *err);
+CDAM_API CDAM_CHECK cdam_status cdam_process_attach_start(cdam_loop *loop, cdam_session *session,
+                                                          const char *key,
+                                                          const cdam_process_attachment *attachment,
+                                                          cdam_process_callback callback,
+                                                          void *user, cdam_operation **operation,
+                                                          cdam_error *err);
+CDAM_API CDAM_CHECK cdam_status cdam_processes_start(cdam_loop *loop, cdam_session *session,
+                                                     cdam_process_list_callback callback,
+                                                     void *user, cdam_operation **operation,
+                                                     cdam_error *err);
+CDAM_API CDAM_CHECK cdam_status cdam_process_forget_start(cdam_loop *loop, cdam_session *session,
+                                                          const char *key,
+                                                          cdam_done_callback callback, void *user,
+                                                          cdam_operation **operation,
+                                                          cdam_error *err);
+
+CDAM_END_DECLS
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The links of a session, and operations over them. */
+#ifndef COFFERDAM_LINK_SESSION_LINK_H
+#define COFFERDAM_LINK_SESSION_LINK_H
+
+#include "link/link.h"
+#include "session/session_private.h"
+
+/* Does the session's container have an agent (by what inspect said when it was verified)? */
+bool cdam_session_has_agent(const cdam_session *session);
+
+/* The session's link in a loop, made when there is none or it broke; with a reference for the
+ * caller. CDAM_ERR_NO_AGENT when the container has none; CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link **out,
+                              cdam_error *err);
+
+/* The loop in which the blocking calls of this session run that use the agent; made at the first
+ * one, and kept, since the link lives in it. NULL when out of memory. */
+cdam_loop *cdam_session_own_loop(cdam_session *session);
+
+/* cdam_session_free: drops the links and the loop. */
+void cdam_session_drop_links(cdam_session *session);
+
+#endif
