@@ -50,7 +50,7 @@ struct cdam_exchange {
   bool upgrade;
   bool may_repeat; /* a second sending does no harm */
   unsigned silence_ms;
-  cdam_sink sink;
+  cdam_body_sink sink;
   void *sink_user;
 
   /* The answer. */

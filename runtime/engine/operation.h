@@ -44,7 +44,7 @@ typedef void (*cdam_step)(cdam_operation *op, const cdam_reply *reply);
 
 /* Takes a piece of a streamed body. False ends the exchange with CDAM_ERR_PROTOCOL
  * (or with what `*failure` was set to before). */
-typedef bool (*cdam_sink)(void *user, const char *bytes, size_t length, cdam_error *failure);
+typedef bool (*cdam_body_sink)(void *user, const char *bytes, size_t length, cdam_error *failure);
 
 /* A request; what it points to is copied or used up before cdam_operation_send returns,
  * except `sink_user`. Zero members mean the default. */
@@ -64,7 +64,7 @@ typedef struct cdam_request {
                                 client's timeout bounds the wait for the head of the answer */
   unsigned silence_ms;       /* with stream: fail after so long without a byte; 0: no bound */
   int64_t timeout_ms;        /* instead of the client's timeout; 0: the client's */
-  cdam_sink sink;            /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
+  cdam_body_sink sink;       /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
                                 at most). The body of any other answer is always collected */
   void *sink_user;
 } cdam_request;
