@@ -16,10 +16,13 @@ WELL_KNOWN = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
 
 ANNOTATIONS = "cofferdam/v1/annotations.proto"
 
+# What the library and its agent say to each other: no part of options and states, and not annotated.
+AGENT = "cofferdam/agent/v1/agent.proto"
+
 
 def proto_files(schema: pathlib.Path) -> list[str]:
-    """The .proto files under a schema directory, in an order that nothing changes. The agent's
-    protocol is no part of options and states."""
+    """The .proto files of options and states under a schema directory, in an order that nothing
+    changes."""
     agent = schema / "cofferdam/agent"
     found = (path for path in schema.rglob("*.proto") if not path.is_relative_to(agent))
     return sorted(path.relative_to(schema).as_posix() for path in found)
@@ -30,6 +33,15 @@ def compile_schema(schema: pathlib.Path) -> descriptor_pb2.FileDescriptorSet:
     files = proto_files(schema)
     if not files:
         raise SchemaError([f"{schema}: no .proto file"])
+    return run_protoc(schema, files)
+
+
+def compile_agent(schema: pathlib.Path) -> descriptor_pb2.FileDescriptorSet | None:
+    """The same for the agent's protocol; None where there is none."""
+    return run_protoc(schema, [AGENT]) if (schema / AGENT).is_file() else None
+
+
+def run_protoc(schema: pathlib.Path, files: list[str]) -> descriptor_pb2.FileDescriptorSet:
     includes = [
         f"-I{path}" for path in WELL_KNOWN if pathlib.Path(path, "google/protobuf").is_dir()
     ]

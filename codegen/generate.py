@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 import model
-from descriptors import compile_schema, read_set
+from descriptors import compile_agent, compile_schema, read_set
 from emit import emit_all
 from problems import SchemaError
 
@@ -49,8 +49,9 @@ def arguments() -> argparse.Namespace:
 def generate(schema: pathlib.Path, descriptor_set: pathlib.Path | None) -> dict[str, bytes]:
     """Every generated file, by its path under generated/."""
     files = read_set(descriptor_set) if descriptor_set else compile_schema(schema)
+    agent = None if descriptor_set else compile_agent(schema)
     made = model.build(files)
-    return {name: text.encode("utf-8") for name, text in emit_all(made, files).items()}
+    return {name: text.encode("utf-8") for name, text in emit_all(made, files, agent).items()}
 
 
 def existing(out: pathlib.Path) -> set[str]:

@@ -34,9 +34,12 @@ EMITTERS = (
 )
 
 
-def emit_all(model, files) -> dict[str, str]:
-    """Every generated file. `files` is the descriptor set that the model was made from."""
+def emit_all(model, files, agent=None) -> dict[str, str]:
+    """Every generated file. `files` is the descriptor set that the model was made from, `agent` that
+    of the agent's protocol."""
     out = dict(serializers.emit(files))
+    if agent:
+        out.update(serializers.emit(agent))
     for emitter in EMITTERS:
         out.update(emitter.emit(model))
     out.update(meson_build.emit(list(out)))

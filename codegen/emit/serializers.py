@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""generated/c/cofferdam/v1/*.pb-c.[ch]: protoc-c's, from a descriptor set without annotations.
+"""generated/c/cofferdam/**/*.pb-c.[ch]: protoc-c's, from a descriptor set without annotations.
 
 The one emitter that reads the descriptor set itself, since protoc-c does.
 """
