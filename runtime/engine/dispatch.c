@@ -49,8 +49,8 @@ size_t cdam_loop_pending(const cdam_loop *loop) {
 /* ---- a turn ---- */
 
 void cdam_loop_arm(cdam_loop *loop) {
-  bool at_once =
-      !TAILQ_EMPTY(&loop->ended) || !TAILQ_EMPTY(&loop->finished) || cdam_exchange_can_admit(loop);
+  bool at_once = !TAILQ_EMPTY(&loop->ended) || !TAILQ_EMPTY(&loop->finished) ||
+                 !TAILQ_EMPTY(&loop->posted) || cdam_exchange_can_admit(loop);
   cdam_poller_set_timer(loop, at_once ? 0 : cdam_loop_wait_ms(loop));
 }
 

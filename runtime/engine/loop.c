@@ -46,6 +46,8 @@ cdam_loop *cdam_loop_make(cdam_client *client) {
   TAILQ_INIT(&loop->waiting_streams);
   TAILQ_INIT(&loop->operations);
   TAILQ_INIT(&loop->finished);
+  TAILQ_INIT(&loop->posted);
+  TAILQ_INIT(&loop->at_end);
   if (set_up(loop)) return loop;
   cdam_loop_destroy(loop);
   return NULL;
@@ -56,7 +58,23 @@ static void drop_all(struct cdam_exchange_list *list) {
     cdam_exchange_drop(TAILQ_FIRST(list));
 }
 
+static void take_from(struct cdam_posted_list *list, cdam_posted *posted) {
+  TAILQ_REMOVE(list, posted, in_loop);
+  posted->queued = false;
+}
+
+static void run_ends(cdam_loop *loop) {
+  cdam_posted *posted;
+  while ((posted = TAILQ_FIRST(&loop->at_end))) {
+    take_from(&loop->at_end, posted);
+    posted->run(posted);
+  }
+  while ((posted = TAILQ_FIRST(&loop->posted)))
+    take_from(&loop->posted, posted);
+}
+
 void cdam_loop_settle(cdam_loop *loop) {
+  run_ends(loop);
   drop_all(&loop->waiting);
   drop_all(&loop->waiting_streams);
   drop_all(&loop->live);
@@ -82,9 +100,29 @@ void cdam_loop_destroy(cdam_loop *loop) {
   free(loop);
 }
 
-bool cdam_loop_is_idle(const cdam_loop *loop) {
-  return TAILQ_EMPTY(&loop->live) && TAILQ_EMPTY(&loop->ended) && TAILQ_EMPTY(&loop->waiting) &&
-         TAILQ_EMPTY(&loop->waiting_streams);
+/* ---- what is posted ---- */
+
+static void put_into(struct cdam_posted_list *list, cdam_posted *posted) {
+  if (posted->queued) return;
+  TAILQ_INSERT_TAIL(list, posted, in_loop);
+  posted->queued = true;
+}
+
+void cdam_loop_post(cdam_loop *loop, cdam_posted *posted) {
+  put_into(&loop->posted, posted);
+  if (loop->timer >= 0 && !loop->dispatching) cdam_poller_set_timer(loop, 0);
+}
+
+void cdam_loop_unpost(cdam_loop *loop, cdam_posted *posted) {
+  if (posted->queued) take_from(&loop->posted, posted);
+}
+
+void cdam_loop_on_end(cdam_loop *loop, cdam_posted *posted) {
+  put_into(&loop->at_end, posted);
+}
+
+void cdam_loop_forget_end(cdam_loop *loop, cdam_posted *posted) {
+  if (posted->queued) take_from(&loop->at_end, posted);
 }
 
 /* ---- what has ended ---- */
@@ -231,26 +269,41 @@ static void run_step(cdam_exchange *exchange) {
   };
   op->part = exchange->part;
   exchange->next(op, &reply);
-  /* What could not be interrupted has come to its end. */
-  if (op->cancelled) cdam_operation_abort(op);
-  if (!op->finished && !op->exchanges) cdam_operation_finish_lost(op);
+  cdam_operation_stepped(op);
 }
 
-/* Not those that end meanwhile: each turn comes to an end. */
+static void run_ended(cdam_loop *loop) {
+  cdam_exchange *exchange = TAILQ_FIRST(&loop->ended);
+  if (!exchange) return;
+  TAILQ_REMOVE(&loop->ended, exchange, in_loop);
+  if (exchange == loop->ping) {
+    loop->ping = NULL;
+    cdam_negotiate_settled(loop, exchange);
+  } else {
+    cdam_operation_forget(exchange);
+    run_step(exchange);
+  }
+  cdam_exchange_give(exchange);
+}
+
+static void run_posted(cdam_loop *loop) {
+  cdam_posted *posted = TAILQ_FIRST(&loop->posted);
+  if (!posted) return;
+  take_from(&loop->posted, posted);
+  posted->run(posted);
+}
+
+/* Not those that end or are posted meanwhile: each turn comes to an end. Neither kind keeps the
+ * other from its turn. */
 void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
-  size_t count = 0;
-  cdam_exchange *exchange;
-  TAILQ_FOREACH(exchange, &loop->ended, in_loop) count++;
-  while (count-- && !loop->closing && (exchange = TAILQ_FIRST(&loop->ended))) {
-    TAILQ_REMOVE(&loop->ended, exchange, in_loop);
-    if (exchange == loop->ping) {
-      loop->ping = NULL;
-      cdam_negotiate_settled(loop, exchange);
-    } else {
-      cdam_operation_forget(exchange);
-      run_step(exchange);
-    }
-    cdam_exchange_give(exchange);
+  size_t ended = 0, posted = 0;
+  const cdam_exchange *exchange;
+  const cdam_posted *entry;
+  TAILQ_FOREACH(exchange, &loop->ended, in_loop) ended++;
+  TAILQ_FOREACH(entry, &loop->posted, in_loop) posted++;
+  while (!loop->closing && (ended || posted)) {
+    if (ended) ended--, run_ended(loop);
+    if (posted && !loop->closing) posted--, run_posted(loop);
     if (!until_us) continue;
     cdam_loop_kick(loop); /* what the step sent is a part of its work */
     if (cdam_now_us() >= until_us) break;
@@ -260,7 +313,8 @@ void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms) {
   if (TAILQ_EMPTY(&loop->ended)) {
     cdam_loop_kick(loop);
-    if (TAILQ_EMPTY(&loop->ended)) cdam_loop_perform(loop, wait_time(loop, max_wait_ms));
+    bool more = !TAILQ_EMPTY(&loop->posted);
+    if (TAILQ_EMPTY(&loop->ended)) cdam_loop_perform(loop, more ? 0 : wait_time(loop, max_wait_ms));
   }
   cdam_loop_run_steps(loop, 0);
 }

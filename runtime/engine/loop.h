@@ -23,6 +23,15 @@
 
 TAILQ_HEAD(cdam_exchange_list, cdam_exchange);
 TAILQ_HEAD(cdam_operation_list, cdam_operation);
+TAILQ_HEAD(cdam_posted_list, cdam_posted);
+
+/* A call that runs later where steps run, or at the end of a loop. Embedded in what it is about;
+ * `run` is set by the owner, and the rest starts as zeros. */
+typedef struct cdam_posted {
+  TAILQ_ENTRY(cdam_posted) in_loop;
+  void (*run)(struct cdam_posted *posted);
+  bool queued;
+} cdam_posted;
 
 struct cdam_loop {
   cdam_loop *next_idle; /* of the client */
@@ -36,7 +45,10 @@ struct cdam_loop {
   unsigned spare_count;
   unsigned total; /* of exchanges, the spare ones included */
   cdam_timers timers;
-  cdam_exchange *ping; /* the one that settles the API version, or NULL */
+  cdam_exchange *ping;            /* the one that settles the API version, or NULL */
+  struct cdam_posted_list posted; /* are to be run */
+  struct cdam_posted_list at_end; /* run when the loop ends */
+  bool turning;                   /* inside cdam_operation_run_in */
   bool performing;     /* inside libcurl: nothing can be taken from it or given to it now */
   bool late;           /* some exchanges should have been given to it meanwhile */
   bool orphans;        /* some exchanges were cancelled meanwhile */
@@ -77,8 +89,19 @@ void cdam_loop_settle(cdam_loop *loop);
  * ended. */
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms);
 
-/* Nothing is under way, so a turn would wait for ever. */
-bool cdam_loop_is_idle(const cdam_loop *loop);
+/* Has `run` called once in the next turn or dispatch, where steps run; the loop does not wait
+ * before. Nothing happens when it waits for that already. It may post itself again from `run`, and
+ * is then run in the turn after: so what has a lot to do does it in pieces. */
+void cdam_loop_post(cdam_loop *loop, cdam_posted *posted);
+
+/* Takes it back; nothing happens when it is not waiting (the loop may be gone then). */
+void cdam_loop_unpost(cdam_loop *loop, cdam_posted *posted);
+
+/* Has `run` called at the end of the loop: when it is destroyed, or goes back to the client's pool.
+ * Operations that were submitted have completed by then; the loop can still be used to take things
+ * out of it, and nothing that is posted or sent runs any more. */
+void cdam_loop_on_end(cdam_loop *loop, cdam_posted *posted);
+void cdam_loop_forget_end(cdam_loop *loop, cdam_posted *posted);
 
 /* ---- for dispatch.c ---- */
 

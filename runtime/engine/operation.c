@@ -135,6 +135,31 @@ static void prepare(cdam_operation *op, cdam_client *client, cdam_loop *loop) {
   op->completed = NULL;
   op->part = NULL;
   op->exchanges = NULL;
+  op->holds = 0;
+}
+
+void cdam_operation_init_in(cdam_operation *op, cdam_loop *loop) {
+  *op = (cdam_operation){0};
+  prepare(op, loop->client, loop);
+  op->holds = 1;
+}
+
+void cdam_operation_hold(cdam_operation *op) {
+  op->holds++;
+}
+
+void cdam_operation_release(cdam_operation *op) {
+  if (op->holds) op->holds--;
+}
+
+static bool is_lost(const cdam_operation *op) {
+  return !op->finished && !op->exchanges && !op->holds;
+}
+
+void cdam_operation_stepped(cdam_operation *op) {
+  /* What could not be interrupted has come to its end. */
+  if (op->cancelled) cdam_operation_abort(op);
+  if (is_lost(op)) cdam_operation_finish_lost(op);
 }
 
 cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step start,
@@ -152,17 +177,29 @@ cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step
   return cdam_ok(err);
 }
 
-cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
-                               cdam_error *err) {
-  prepare(op, client, cdam_client_borrow_loop(client));
-  if (!op->loop) return cdam_fail_memory(err);
+cdam_status cdam_operation_run_in(cdam_operation *op, cdam_loop *loop, cdam_step start,
+                                  cdam_error *err) {
+  if (loop->turning || loop->dispatching)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
+  prepare(op, loop->client, loop);
+  if (!cdam_exchange_reserve(loop)) return cdam_fail_memory(err);
+  loop->turning = true;
   start(op, &(cdam_reply){.status = CDAM_OK, .body = ""});
-  while (!op->finished && !cdam_loop_is_idle(op->loop))
-    cdam_loop_turn(op->loop, -1);
-  if (!op->finished) cdam_operation_finish_lost(op);
-  cdam_client_return_loop(client, op->loop);
+  cdam_operation_stepped(op);
+  while (!op->finished)
+    cdam_loop_turn(loop, -1);
+  loop->turning = false;
   op->loop = NULL;
   if (op->status == CDAM_OK) return cdam_ok(err);
   if (err) *err = op->error;
   return op->status;
+}
+
+cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
+                               cdam_error *err) {
+  cdam_loop *loop = cdam_client_borrow_loop(client);
+  if (!loop) return cdam_fail_memory(err);
+  cdam_status status = cdam_operation_run_in(op, loop, start, err);
+  cdam_client_return_loop(client, loop);
+  return status;
 }

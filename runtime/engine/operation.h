@@ -81,6 +81,7 @@ struct cdam_operation {
   cdam_error error;         /* likewise */
   void *part;               /* of the part (such as an image job) whose steps run now */
   cdam_exchange *exchanges; /* under way; private to operation.c and loop.c */
+  unsigned holds;           /* what it waits for that is no exchange; see cdam_operation_hold */
 
   /* Ends it early, as far as that is possible now: finishes it, or begins to undo what it
    * did. Called again after the next step when the operation has not finished. NULL: it finishes at
@@ -116,6 +117,29 @@ void cdam_operation_finish(cdam_operation *op, cdam_status status, const cdam_er
  * initialization but what is its own; the deadline stays as set. */
 cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
                                cdam_error *err);
+
+/* The same in a loop of the caller's own, made by cdam_loop_make, which it keeps. Other operations
+ * that live in it (cdam_operation_init_in) go on meanwhile. CDAM_ERR_ARGUMENT inside of a callback
+ * of this loop; then nothing runs. */
+cdam_status cdam_operation_run_in(cdam_operation *op, cdam_loop *loop, cdam_step start,
+                                  cdam_error *err);
+
+/* An operation that is nobody's call, such as a link's: it belongs to a loop, is not counted as
+ * pending, sends exchanges as any other, and is held, so that it may have nothing under way. It is
+ * over with cdam_operation_finish, before which it must not be freed. All its members are set. */
+void cdam_operation_init_in(cdam_operation *op, cdam_loop *loop);
+
+/* It waits, or no longer waits, for something that is no exchange, such as a channel of a link.
+ * Without an exchange and without a hold an operation that has not finished is lost. Calls of
+ * release beyond those of hold do nothing. */
+void cdam_operation_hold(cdam_operation *op);
+void cdam_operation_release(cdam_operation *op);
+
+/* For the end of each callback that works on an operation and is no step of it, such as a
+ * channel's: what follows each step. It aborts a cancelled one again, and finishes one that is
+ * lost. A callback may finish an operation just as a step may; its `completed` runs in the same
+ * dispatch, after the callbacks. */
+void cdam_operation_stepped(cdam_operation *op);
 
 /* The call that does not block: `start` runs in the loop's next dispatch, and `completed` in the
  * one in which the operation finishes. CDAM_ERR_ARGUMENT for a loop that is being freed,
