@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,21 @@ static const own_flag own_flags[] = {
     {CLI_FLAG_UNPAUSE, "unpause", NULL, "Unpause the container if it is paused."},
     {CLI_FLAG_ADOPT, "adopt", NULL,
      "Make the container of an imported state yours, although nothing proves that it is."},
+    {CLI_FLAG_INTERACTIVE, "interactive", NULL,
+     "Pass standard input on to the command, to its end."},
+    {CLI_FLAG_TTY, "tty", NULL, "Give the command a terminal."},
+    {CLI_FLAG_DETACH, "detach", NULL,
+     "Leave the command running, and print the key that names it."},
     {CLI_FLAG_TIMEOUT, "timeout", "SECONDS", "Kill the command after this time; 1.5 is fine, too."},
     {CLI_FLAG_USER, "user", "USER", "Run as this user: UID, UID:GID, or a name in the image."},
     {CLI_FLAG_WORKDIR, "workdir", "DIR", "Run in this directory of the sandbox."},
     {CLI_FLAG_ENV, "env", "KEY=VALUE",
      "Set a variable for the command, on top of the sandbox's own."},
+    {CLI_FLAG_OFFSET, "offset", "BYTES", "Begin behind so many bytes of standard output."},
+    {CLI_FLAG_OFFSET, "stderr-offset", "BYTES", "The same of standard error."},
+    {CLI_FLAG_SIGNAL, "signal", "SIGNAL",
+     "Send only this signal, such as INT or 2, to the process group of the command."},
+    {CLI_FLAG_GRACE, "grace", "SECONDS", "The time between TERM and KILL; 2 if not given."},
     {CLI_FLAG_JSON, "json", NULL, "Print JSON."},
     {CLI_FLAG_HOST, "host", "ENDPOINT",
      "The engine: unix:///PATH or tcp://HOST:PORT, instead of DOCKER_HOST."},
@@ -47,6 +58,26 @@ static const own_flag own_flags[] = {
 };
 
 #define OWN_FLAG_COUNT (sizeof own_flags / sizeof *own_flags)
+
+/* As docker exec has them. */
+static char letter_of(unsigned bit) {
+  switch (bit) {
+  case CLI_FLAG_INTERACTIVE:
+    return 'i';
+  case CLI_FLAG_TTY:
+    return 't';
+  case CLI_FLAG_DETACH:
+    return 'd';
+  case CLI_FLAG_USER:
+    return 'u';
+  case CLI_FLAG_WORKDIR:
+    return 'w';
+  case CLI_FLAG_ENV:
+    return 'e';
+  default:
+    return 0;
+  }
+}
 
 static const char policy_prefix[] = "require-";
 static const char policy_help[] = "Refuse any sandbox for which this option has another value.";
@@ -69,6 +100,7 @@ static bool add_own(cli_slot *slot, const own_flag *flag) {
   *slot = (cli_slot){.name = strdup(flag->name),
                      .metavar = flag->metavar,
                      .help = flag->help,
+                     .letter = letter_of(flag->bit),
                      .required = flag->bit == CLI_FLAG_STATE || flag->bit == CLI_FLAG_FORMAT,
                      .repeatable = flag->bit == CLI_FLAG_ENV,
                      .own = flag->bit};
@@ -104,6 +136,17 @@ void cli_slots_free(cli_slot *slots, size_t count) {
 
 /* ---- values ---- */
 
+static bool parse_count(const char *text, uint64_t most, uint64_t *count) {
+  *count = 0;
+  if (!isdigit((unsigned char)*text)) return false;
+  for (; isdigit((unsigned char)*text); text++) {
+    unsigned digit = (unsigned)(*text - '0');
+    if (*count > (most - digit) / 10) return false;
+    *count = *count * 10 + digit;
+  }
+  return *text == '\0';
+}
+
 /* Seconds as digits, with or without a fraction, rounded up to milliseconds. */
 static bool parse_seconds(const char *text, int64_t *ms) {
   const int64_t most = INT64_C(1000000000);
@@ -122,7 +165,19 @@ static bool parse_seconds(const char *text, int64_t *ms) {
     }
   }
   *ms = whole * 1000 + thousandths + (more ? 1 : 0);
-  return *at == '\0' && *ms > 0;
+  return *at == '\0';
+}
+
+/* A name, with or without SIG, or a number. */
+static int parse_signal(const char *text) {
+  uint64_t number;
+  if (parse_count(text, 64, &number)) return (int)number;
+  if (strncmp(text, "SIG", 3) == 0) text += 3;
+  for (int i = 1; i < NSIG; i++) {
+    const char *name = sigabbrev_np(i);
+    if (name && strcmp(name, text) == 0) return i;
+  }
+  return 0;
 }
 
 static int add_env(cli_args *args, const char *text) {
@@ -137,9 +192,28 @@ static int add_env(cli_args *args, const char *text) {
 }
 
 static int set_timeout(cli_args *args, const char *text) {
-  if (parse_seconds(text, &args->timeout_ms)) return CLI_OK;
+  if (parse_seconds(text, &args->timeout_ms) && args->timeout_ms > 0) return CLI_OK;
   return cli_usage(args->command, "--timeout takes seconds above 0 such as 30 or 1.5, not '%s'",
                    text);
+}
+
+static int set_grace(cli_args *args, const char *text) {
+  if (parse_seconds(text, &args->grace_ms) && args->grace_ms <= UINT32_MAX) return CLI_OK;
+  return cli_usage(args->command, "--grace takes seconds such as 0 or 1.5, not '%s'", text);
+}
+
+static int set_signal(cli_args *args, const char *text) {
+  args->signal = parse_signal(text);
+  if (args->signal > 0) return CLI_OK;
+  return cli_usage(args->command, "--signal takes a name or a number such as INT or 2, not '%s'",
+                   text);
+}
+
+static int set_offset(cli_args *args, const cli_slot *slot, const char *text) {
+  bool of_stderr = strcmp(slot->name, "offset") != 0;
+  if (parse_count(text, UINT64_MAX, of_stderr ? &args->stderr_offset : &args->stdout_offset))
+    return CLI_OK;
+  return cli_usage(args->command, "--%s takes a number of bytes, not '%s'", slot->name, text);
 }
 
 /* A flag whose value is kept as it is. */
@@ -173,6 +247,21 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return set_timeout(args, text);
   case CLI_FLAG_ENV:
     return add_env(args, text);
+  case CLI_FLAG_OFFSET:
+    return set_offset(args, slot, text);
+  case CLI_FLAG_SIGNAL:
+    return set_signal(args, text);
+  case CLI_FLAG_GRACE:
+    return set_grace(args, text);
+  case CLI_FLAG_INTERACTIVE:
+    args->interactive = true;
+    return CLI_OK;
+  case CLI_FLAG_TTY:
+    args->tty = true;
+    return CLI_OK;
+  case CLI_FLAG_DETACH:
+    args->detach = true;
+    return CLI_OK;
   case CLI_FLAG_SHOW_ENV:
     args->show_env = true;
     return CLI_OK;
@@ -244,7 +333,8 @@ static bool is_full_name(const char *given, const cli_slot *slot) {
 }
 
 static int take_flag(cli_args *args, cli_slot *slot, const char *given, const char *text) {
-  if (!is_full_name(given, slot))
+  bool is_short = given[0] == '-' && given[1] != '-';
+  if (!is_short && !is_full_name(given, slot))
     return cli_usage(args->command, "unknown flag '%s'; is it --%s?", given, slot->name);
   if (slot->seen && !slot->repeatable)
     return cli_usage(args->command, "--%s is given twice", slot->name);
@@ -260,15 +350,36 @@ static int bad_flag(const cli_args *args, int kind, const char *given) {
   return cli_usage(args->command, "unknown flag '%.*s'", name, given);
 }
 
-static int read_flags(cli_args *args, cli_slot *slots, const struct option *table, int argc,
-                      char **argv) {
+/* The letters of the short flags, as getopt_long wants them. */
+static void getopt_letters(const cli_slot *slots, size_t count, char letters[64]) {
+  size_t used = 0;
+  for (const char *first = "+:h"; *first; first++)
+    letters[used++] = *first;
+  for (size_t i = 0; i < count && used < 61; i++) {
+    if (!slots[i].letter) continue;
+    letters[used++] = slots[i].letter;
+    if (slots[i].metavar) letters[used++] = ':';
+  }
+  letters[used] = '\0';
+}
+
+static cli_slot *slot_of_letter(cli_slot *slots, size_t count, int letter) {
+  for (size_t i = 0; i < count; i++)
+    if (slots[i].letter == letter) return &slots[i];
+  return NULL;
+}
+
+static int read_flags(cli_args *args, cli_slot *slots, size_t count, const struct option *table,
+                      int argc, char **argv) {
+  char letters[64];
+  getopt_letters(slots, count, letters);
   optind = 0;
   opterr = 0;
   for (;;) {
     int index = -1;
     int before = optind ? optind : 1;
     const char *given = before < argc ? argv[before] : "";
-    int found = getopt_long(argc, argv, "+:h", table, &index);
+    int found = getopt_long(argc, argv, letters, table, &index);
     if (found == -1) {
       bool dashes = optind > before;
       if (dashes || args->command->operands == CLI_OPERANDS_COMMAND || optind >= argc) break;
@@ -277,7 +388,8 @@ static int read_flags(cli_args *args, cli_slot *slots, const struct option *tabl
     }
     if (found == 'h') args->help = true;
     if (found == '?' || found == ':') return bad_flag(args, found, given);
-    int code = found == 'L' ? take_flag(args, &slots[index], given, optarg) : CLI_OK;
+    cli_slot *slot = found == 'L' ? &slots[index] : slot_of_letter(slots, count, found);
+    int code = slot ? take_flag(args, slot, given, optarg) : CLI_OK;
     if (code != CLI_OK || args->help) return code;
   }
   while (optind < argc)
@@ -298,6 +410,11 @@ static int check_operands(const cli_args *args) {
       return cli_usage(command, "%s needs two FILEs", command->name);
     if (args->operand_count == 2) return CLI_OK;
     return cli_usage(command, "'%s' is one argument too many", args->operands[2]);
+  case CLI_OPERANDS_KEY:
+    if (args->operand_count == 0 || args->operands[0][0] == '\0')
+      return cli_usage(command, "%s needs the KEY of a process", command->name);
+    if (args->operand_count == 1) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[1]);
   case CLI_OPERANDS_FILE:
     if (args->operand_count == 0 || args->operands[0][0] == '\0')
       return cli_usage(command, "%s needs a FILE", command->name);
@@ -320,6 +437,7 @@ static int check_required(const cli_args *args, const cli_slot *slots, size_t co
 int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **argv) {
   args->command = command;
   args->operand_count = 0;
+  args->grace_ms = -1;
   size_t count = 0;
   cli_slot *slots = cli_slots_new(command, &count);
   struct option *table = slots ? getopt_table(slots, count) : NULL;
@@ -327,7 +445,7 @@ int cli_args_parse(cli_args *args, const cli_command *command, int argc, char **
   if (!table)
     code = cli_no_memory(args);
   else
-    code = read_flags(args, slots, table, argc, argv);
+    code = read_flags(args, slots, count, table, argc, argv);
   if (code == CLI_OK && !args->help && !args->version) code = check_required(args, slots, count);
   free(table);
   cli_slots_free(slots, count);

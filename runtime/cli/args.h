@@ -11,6 +11,7 @@ typedef struct cli_slot {
   char *name;          /* owned; without the dashes */
   const char *metavar; /* NULL: no value */
   const char *help;
+  char letter; /* the short form, or 0 */
   bool required;
   bool repeatable;
   bool seen;

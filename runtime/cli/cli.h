@@ -45,7 +45,13 @@ enum cli_flag_bit {
   CLI_FLAG_BASE = 1 << 15,
   CLI_FLAG_FORM = 1 << 16,
   CLI_FLAG_SHOW_ENV = 1 << 17,
-  CLI_FLAG_IGNORE_UNKNOWN = 1 << 18
+  CLI_FLAG_IGNORE_UNKNOWN = 1 << 18,
+  CLI_FLAG_INTERACTIVE = 1 << 19,
+  CLI_FLAG_TTY = 1 << 20,
+  CLI_FLAG_DETACH = 1 << 21,
+  CLI_FLAG_OFFSET = 1 << 22, /* and --stderr-offset */
+  CLI_FLAG_SIGNAL = 1 << 23,
+  CLI_FLAG_GRACE = 1 << 24
 };
 
 /* The flags of every command that talks to an engine. */
@@ -55,6 +61,7 @@ typedef enum cli_operands {
   CLI_OPERANDS_NONE,
   CLI_OPERANDS_FILE,   /* exactly one, before or after the flags */
   CLI_OPERANDS_FILES,  /* exactly two */
+  CLI_OPERANDS_KEY,    /* exactly one, of a process */
   CLI_OPERANDS_COMMAND /* one or more; flags end at the first */
 } cli_operands;
 
@@ -88,6 +95,13 @@ struct cli_args {
   const char **env; /* ends in NULL; borrowed strings; or NULL */
   size_t env_count;
   int64_t timeout_ms;
+  int64_t grace_ms; /* -1: not given */
+  uint64_t stdout_offset;
+  uint64_t stderr_offset;
+  int signal; /* 0: not given */
+  bool interactive;
+  bool tty;
+  bool detach;
   bool show_env;
   bool ignore_unknown;
   bool unpause;
@@ -105,6 +119,10 @@ struct cli_args {
 extern const cli_command cli_create;
 extern const cli_command cli_resume;
 extern const cli_command cli_exec;
+extern const cli_command cli_ps;
+extern const cli_command cli_attach;
+extern const cli_command cli_logs;
+extern const cli_command cli_kill;
 extern const cli_command cli_state_show;
 extern const cli_command cli_state_check;
 extern const cli_command cli_state_diff;

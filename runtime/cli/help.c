@@ -57,8 +57,9 @@ static void put_paragraphs(const char *text) {
 }
 
 static void put_slot(const cli_slot *slot) {
-  int used = printf("  --%s%s%s", slot->name, slot->metavar ? " " : "",
-                    slot->metavar ? slot->metavar : "");
+  int used = slot->letter ? printf("  -%c, ", slot->letter) : printf("  ");
+  used +=
+      printf("--%s%s%s", slot->name, slot->metavar ? " " : "", slot->metavar ? slot->metavar : "");
   if (used >= COLUMN) {
     putchar('\n');
     used = 0;

@@ -146,6 +146,14 @@ static const char *advice(const cli_args *args, cdam_status code) {
     return "use --host or DOCKER_HOST to reach the engine that it was made on";
   case CDAM_ERR_NO_MEMORY:
     return "try again when the machine has some";
+  case CDAM_ERR_NO_PROCESS:
+    return "see 'cofferdam ps' for those that there are";
+  case CDAM_ERR_NO_AGENT:
+    return "a sandbox that is created anew has one";
+  case CDAM_ERR_AGENT:
+    return "see whether the sandbox is well, and try again";
+  case CDAM_ERR_LIMIT:
+    return "end something in the sandbox, and try again";
   default:
     return NULL;
   }
