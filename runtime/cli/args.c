@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "args.h"
 
-#include <ctype.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "args_values.h"
 #include "report.h"
 
 typedef struct own_flag {
@@ -136,50 +135,6 @@ void cli_slots_free(cli_slot *slots, size_t count) {
 
 /* ---- values ---- */
 
-static bool parse_count(const char *text, uint64_t most, uint64_t *count) {
-  *count = 0;
-  if (!isdigit((unsigned char)*text)) return false;
-  for (; isdigit((unsigned char)*text); text++) {
-    unsigned digit = (unsigned)(*text - '0');
-    if (*count > (most - digit) / 10) return false;
-    *count = *count * 10 + digit;
-  }
-  return *text == '\0';
-}
-
-/* Seconds as digits, with or without a fraction, rounded up to milliseconds. */
-static bool parse_seconds(const char *text, int64_t *ms) {
-  const int64_t most = INT64_C(1000000000);
-  int64_t whole = 0, thousandths = 0, unit = 100;
-  const char *at = text;
-  if (!isdigit((unsigned char)*at)) return false;
-  for (; isdigit((unsigned char)*at); at++) {
-    whole = whole * 10 + (*at - '0');
-    if (whole > most) return false;
-  }
-  bool more = false;
-  if (*at == '.' && isdigit((unsigned char)at[1])) {
-    for (at++; isdigit((unsigned char)*at); at++, unit /= 10) {
-      thousandths += unit * (*at - '0');
-      more = more || (unit == 0 && *at != '0');
-    }
-  }
-  *ms = whole * 1000 + thousandths + (more ? 1 : 0);
-  return *at == '\0';
-}
-
-/* A name, with or without SIG, or a number. */
-static int parse_signal(const char *text) {
-  uint64_t number;
-  if (parse_count(text, 64, &number)) return (int)number;
-  if (strncmp(text, "SIG", 3) == 0) text += 3;
-  for (int i = 1; i < NSIG; i++) {
-    const char *name = sigabbrev_np(i);
-    if (name && strcmp(name, text) == 0) return i;
-  }
-  return 0;
-}
-
 static int add_env(cli_args *args, const char *text) {
   const char *equals = strchr(text, '=');
   if (!equals || equals == text) return cli_usage(args->command, "--env takes KEY=VALUE");
@@ -192,18 +147,18 @@ static int add_env(cli_args *args, const char *text) {
 }
 
 static int set_timeout(cli_args *args, const char *text) {
-  if (parse_seconds(text, &args->timeout_ms) && args->timeout_ms > 0) return CLI_OK;
+  if (cli_parse_seconds(text, &args->timeout_ms) && args->timeout_ms > 0) return CLI_OK;
   return cli_usage(args->command, "--timeout takes seconds above 0 such as 30 or 1.5, not '%s'",
                    text);
 }
 
 static int set_grace(cli_args *args, const char *text) {
-  if (parse_seconds(text, &args->grace_ms) && args->grace_ms <= UINT32_MAX) return CLI_OK;
+  if (cli_parse_seconds(text, &args->grace_ms) && args->grace_ms <= UINT32_MAX) return CLI_OK;
   return cli_usage(args->command, "--grace takes seconds such as 0 or 1.5, not '%s'", text);
 }
 
 static int set_signal(cli_args *args, const char *text) {
-  args->signal = parse_signal(text);
+  args->signal = cli_parse_signal(text);
   if (args->signal > 0) return CLI_OK;
   return cli_usage(args->command, "--signal takes a name or a number such as INT or 2, not '%s'",
                    text);
@@ -211,7 +166,7 @@ static int set_signal(cli_args *args, const char *text) {
 
 static int set_offset(cli_args *args, const cli_slot *slot, const char *text) {
   bool of_stderr = strcmp(slot->name, "offset") != 0;
-  if (parse_count(text, UINT64_MAX, of_stderr ? &args->stderr_offset : &args->stdout_offset))
+  if (cli_parse_count(text, UINT64_MAX, of_stderr ? &args->stderr_offset : &args->stdout_offset))
     return CLI_OK;
   return cli_usage(args->command, "--%s takes a number of bytes, not '%s'", slot->name, text);
 }
