@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The output of a command without a terminal: frames of an 8-byte header (type, three zero
- * bytes, length in network order) and a payload, taken apart in pieces of any size. */
+/* The output of a command without a terminal, taken out of its frames (stdcopy.h), of which the
+ * first bytes are kept. */
 #ifndef COFFERDAM_ENGINE_EXEC_STREAM_H
 #define COFFERDAM_ENGINE_EXEC_STREAM_H
 
@@ -9,6 +9,7 @@
 #include <cofferdam/error.h>
 
 #include "base/buffer.h"
+#include "engine/stdcopy.h"
 
 /* What is kept of one stream: its first bytes. */
 typedef struct cdam_exec_output {
@@ -21,16 +22,11 @@ typedef struct cdam_exec_stream {
   size_t cap; /* bytes kept of each of the two streams */
   cdam_exec_output out;
   cdam_exec_output err;
-
-  cdam_buffer system_error; /* what the engine itself has to say */
-  unsigned char header[8];
-  unsigned header_length; /* 8 while the payload of a frame is read */
-  uint32_t left;          /* of that payload */
-  uint64_t offset;        /* bytes taken so far */
+  cdam_stdcopy frames;
+  uint64_t offset; /* bytes taken so far */
 } cdam_exec_stream;
 
-/* Takes the next bytes. False with *failure set for what is no frame (CDAM_ERR_PROTOCOL, with
- * the offset), for an error that the engine sends (CDAM_ERR_ENGINE), and out of memory. */
+/* Takes the next bytes. False with *failure set as by cdam_stdcopy_feed. */
 bool cdam_exec_stream_feed(cdam_exec_stream *stream, const char *bytes, size_t length,
                            cdam_error *failure);
 
