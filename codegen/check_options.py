@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from check_rules import rules_fit
+
 PATH = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*")
 FLAG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -23,7 +25,19 @@ SHAPES = {
     "ENV_ARRAY": {("map", False)},
     "PORT_SET": {("uint32", True)},
     "PORT_BINDINGS": {("uint32", True)},
+    "LABEL": {("string", False), ("uint32", False), ("uint64", False), ("enum", False)},
+    "WORD": {("bool", False)},
+    "ULIMITS": {("map", False)},
+    "QUERY": {("string", False)},
 }
+
+# What a shape needs to be told, besides its path.
+SHAPE_WORDS = {"LABEL": "label", "WORD": "word", "QUERY": "query"}
+
+# Labels of ours.
+LABEL = re.compile(r"io\.cofferdam(\.[a-z][a-z0-9-]*)+")
+TAKEN_LABELS = ("io.cofferdam.session-id", "io.cofferdam.creation-id")
+
 
 # The comparisons that each shape allows.
 COMPARISONS = {
@@ -33,6 +47,14 @@ COMPARISONS = {
     "ENV_ARRAY": ("SUBSET",),
     "PORT_SET": ("SUBSET",),
     "PORT_BINDINGS": ("SUBSET",),
+    "ULIMITS": ("SUBSET",),
+}
+
+# The comparisons that go with one kind of field, or one shape, alone.
+SPECIAL = {
+    "NO_CAPABILITIES": ("bool", "WORD"),
+    "NO_NEW_PRIVILEGES": ("bool", "WORD"),
+    "TMPFS": ("map", "OBJECT"),
 }
 
 
@@ -40,7 +62,8 @@ def _create(problems, field) -> None:
     if not field.create:
         problems.add(field.where, f"{field.name}: create is missing: the option would not be sent")
     for place in field.create:
-        if not PATH.fullmatch(place.path):
+        _place(problems, field, place)
+        if place.shape != "QUERY" and not PATH.fullmatch(place.path):
             problems.add(
                 field.where, f"{field.name}: create path {place.path!r} is no path of keys"
             )
@@ -48,6 +71,21 @@ def _create(problems, field) -> None:
             problems.add(field.where, f"{field.name}: create {place.path} has no known shape")
         elif (field.kind, field.repeated) not in SHAPES[place.shape]:
             problems.add(field.where, f"{field.name}: SHAPE_{place.shape} does not fit its type")
+
+
+def _place(problems, field, place) -> None:
+    where, name = field.where, field.name
+    needed = SHAPE_WORDS.get(place.shape)
+    for word in SHAPE_WORDS.values():
+        if bool(getattr(place, word)) != (word == needed):
+            problems.add(where, f"{name}: `{word}` goes with its shape, and only with it")
+    if place.shape == "LABEL":
+        if place.path != "Labels":
+            problems.add(where, f"{name}: a label stands at Labels")
+        if not LABEL.fullmatch(place.label) or place.label in TAKEN_LABELS:
+            problems.add(where, f"{name}: {place.label!r} cannot be a label of an option")
+    if place.shape == "QUERY" and place.path:
+        problems.add(where, f"{name}: a parameter of the query has no path")
 
 
 def _inspect(problems, field, model) -> None:
@@ -67,6 +105,12 @@ def _inspect(problems, field, model) -> None:
 
 def _look(problems, field, look, model) -> None:
     where, name = field.where, field.name
+    if look.compare == "IMAGE_PLATFORM":
+        if look.path or field.kind != "string" or field.repeated:
+            problems.add(where, f"{name}: COMPARE_IMAGE_PLATFORM is for strings, without a path")
+        return
+    if bool(look.label) != (look.compare == "LABEL"):
+        problems.add(where, f"{name}: `label` goes with COMPARE_LABEL, and only with it")
     if not PATH.fullmatch(look.path):
         problems.add(where, f"{name}: inspect path {look.path!r} is no path of keys")
         return
@@ -81,6 +125,12 @@ def _look(problems, field, look, model) -> None:
             problems.add(where, f"{name}: COMPARE_RESOLVED is for strings")
         elif target is None or target.kind != "string" or target.repeated:
             problems.add(where, f"{name}: `{look.resolved}` is no string of SessionState")
+    elif look.compare == "LABEL":
+        if all(place.label != look.label for place in field.create):
+            problems.add(where, f"{name}: the label {look.label!r} has no counterpart in `create`")
+    elif look.compare in SPECIAL:
+        if (field.kind, field.shape_of(look)) != SPECIAL[look.compare]:
+            problems.add(where, f"{name}: COMPARE_{look.compare} does not fit")
     elif look.compare in ("EXACT", "SUBSET", "ABSENT_OR_EQUAL"):
         shape = field.shape_of(look)
         if not shape:
@@ -116,13 +166,31 @@ def _flag(problems, field) -> None:
         problems.add(where, f"{name}: flag is missing")
         return
     flag = field.flag.name
-    if not FLAG.fullmatch(flag) or flag in RESERVED_FLAGS or flag.startswith(("require-", "no-")):
+    no = flag.startswith("no-") and not name.startswith("no_")
+    if not FLAG.fullmatch(flag) or flag in RESERVED_FLAGS or flag.startswith("require-") or no:
         problems.add(where, f"{name}: --{flag} cannot be a flag")
     if field.kind == "bool" and not field.repeated:
         if field.flag.metavar:
             problems.add(where, f"{name}: the flag of a bool has no metavar")
     elif not field.flag.metavar:
         problems.add(where, f"{name}: the flag needs a metavar")
+    if field.flag.unit and (field.kind != "uint64" or field.repeated):
+        problems.add(where, f"{name}: the unit of a flag is for uint64")
+
+
+def _strictness(problems, field) -> None:
+    where, name = field.where, field.name
+    if field.stricter and (field.repeated or field.kind not in ("uint32", "uint64")):
+        problems.add(where, f"{name}: `stricter` is for numbers")
+    if field.stricter and not field.isolates:
+        problems.add(where, f"{name}: `stricter` is for what isolates")
+    if field.unprofiled and not field.isolates:
+        problems.add(where, f"{name}: `unprofiled` is for what isolates")
+    if field.profiled is not None:
+        if field.kind != "string" or field.repeated:
+            problems.add(where, f"{name}: `profiled` is for strings")
+        else:
+            rules_fit(problems, where, f"{name} (profiled)", "string", False, field.profiled)
 
 
 def _docker_words(problems, enum) -> None:
@@ -175,4 +243,5 @@ def option(problems, field, model) -> None:
     _inspect(problems, field, model)
     _isolation(problems, field, model)
     _flag(problems, field)
+    _strictness(problems, field)
     _notes(problems, field, model)

@@ -52,6 +52,9 @@ def _uint_rules(problems, where, name, kind, rules) -> None:
         problems.add(where, f"{name}: gte is above lte")
     if rules.gte > top or rules.lte > top:
         problems.add(where, f"{name}: a bound is above what {kind} holds")
+    step = rules.multiple_of
+    if step and (rules.gte % step or rules.lte % step):
+        problems.add(where, f"{name}: a bound is no multiple of {step}")
 
 
 def _repeated_rules(problems, where, name, kind, rules) -> None:

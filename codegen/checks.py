@@ -54,6 +54,9 @@ def _state_only(problems, field) -> None:
         ("feature", field.feature),
         ("flag", field.flag),
         ("notes", field.notes),
+        ("stricter", field.stricter),
+        ("profiled", field.profiled),
+        ("unprofiled", field.unprofiled),
     ):
         if given:
             problems.add(field.where, f"{field.name}: {word} is for the fields of SandboxOptions")
@@ -71,8 +74,11 @@ def _distinct(problems, fields, what, values_of) -> None:
 
 
 def _create_paths(problems, fields) -> None:
-    _distinct(problems, fields, "create path", lambda f: [place.path for place in f.create])
-    every = [(place.path, field) for field in fields for place in field.create]
+    def places(field):
+        return [place.label or place.query or place.path for place in field.create]
+
+    _distinct(problems, fields, "create path", places)
+    every = [(place.path, field) for field in fields for place in field.create if not place.label]
     for path, field in every:
         for other, owner in every:
             if other.startswith(path + "."):

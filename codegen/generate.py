@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import model
+import profile_texts
 from descriptors import compile_agent, compile_schema, read_set
 from emit import emit_all
 from problems import SchemaError
@@ -50,7 +51,7 @@ def generate(schema: pathlib.Path, descriptor_set: pathlib.Path | None) -> dict[
     """Every generated file, by its path under generated/."""
     files = read_set(descriptor_set) if descriptor_set else compile_schema(schema)
     agent = None if descriptor_set else compile_agent(schema)
-    made = model.build(files)
+    made = model.build(files, profile_texts.read(schema), descriptor_set is not None)
     return {name: text.encode("utf-8") for name, text in emit_all(made, files, agent).items()}
 
 

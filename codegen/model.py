@@ -11,6 +11,7 @@ from google.protobuf import descriptor_pb2
 
 import check_protobuf
 import checks
+import profile_texts
 from descriptors import Places, own_files
 from problems import Problems
 from vocabulary import FieldAnnotation, Flag, CreatePlace, Inspection, Note, Reader, Rules
@@ -21,6 +22,7 @@ PACKAGE = "cofferdam.v1"
 OPTIONS = "SandboxOptions"
 STATE = "SessionState"
 FEATURE = "Feature"
+PROFILE = "Profile"
 SEAL_NUMBER = 2047
 
 SCALARS = {
@@ -76,6 +78,9 @@ class Field:
     flag: Optional[Flag]
     notes: Tuple[Note, ...]
     sensitive: bool
+    stricter: str
+    profiled: Optional[Rules]
+    unprofiled: str
 
     @property
     def many(self) -> bool:
@@ -85,7 +90,7 @@ class Field:
         """The shape that inspect shows: that of the same place in the create body, whose top
         level inspect calls Config."""
         for place in self.create:
-            if inspection.path in (place.path, "Config." + place.path):
+            if place.path and inspection.path in (place.path, "Config." + place.path):
                 return place.shape
         return ""
 
@@ -106,11 +111,22 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """What one value of the enum Profile sets: fields of SandboxOptions with their values, by
+    number. A value is a bool, an int, a str, an EnumValue, or a sorted tuple of pairs."""
+
+    value: EnumValue
+    settings: Tuple[Tuple[Field, object], ...]
+    where: str
+
+
+@dataclass(frozen=True)
 class Model:
     revision: int
     files: Tuple[str, ...]
     enums: Tuple[Enum, ...]
     messages: Tuple[Message, ...]
+    profiles: Tuple[Profile, ...] = ()
 
     def message(self, name: str) -> Optional[Message]:
         return next((message for message in self.messages if message.name == name), None)
@@ -129,6 +145,11 @@ class Model:
     @property
     def features(self) -> Enum:
         return self.enum(FEATURE)
+
+    @property
+    def profile(self) -> Optional[Field]:
+        """The option that names a profile."""
+        return next((f for f in self.options.fields if f.enum and f.enum.name == PROFILE), None)
 
     @property
     def isolating(self) -> Tuple[Field, ...]:
@@ -271,9 +292,19 @@ class _Builder:
             flag=note.flag,
             notes=note.notes,
             sensitive=note.sensitive,
+            stricter=note.stricter,
+            profiled=note.profiled,
+            unprofiled=note.unprofiled,
         )
 
 
-def build(files: descriptor_pb2.FileDescriptorSet) -> Model:
-    """The model of a descriptor set, or SchemaError with all that is wrong."""
-    return _Builder(files).build()
+def build(
+    files: descriptor_pb2.FileDescriptorSet,
+    profiles: dict[str, str] | None = None,
+    older: bool = False,
+) -> Model:
+    """The model of a descriptor set, or SchemaError with all that is wrong. `profiles` are the
+    texts of the profiles, by the name of the file; without them the model has none. `older`: the
+    set may be of an older schema than these."""
+    made = _Builder(files).build()
+    return made if profiles is None else profile_texts.add(made, files, profiles, older)

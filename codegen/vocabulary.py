@@ -37,6 +37,7 @@ class BytesRules:
 class UintRules:
     gte: int = 0
     lte: int = 0
+    multiple_of: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ class Rules:
 class CreatePlace:
     path: str = ""
     shape: str = ""
+    label: str = ""
+    word: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class Inspection:
     path: str = ""
     compare: str = ""
     resolved: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class Note:
 class Flag:
     name: str = ""
     metavar: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,9 @@ class FieldAnnotation:
     flag: Optional[Flag] = None
     notes: Tuple[Note, ...] = ()
     sensitive: bool = False
+    stricter: str = ""
+    profiled: Optional[Rules] = None
+    unprofiled: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,13 @@ class ValueAnnotation:
 
 
 # The names of the enum values lose these prefixes: "SHAPE_SCALAR" is "SCALAR".
-ENUM_PREFIXES = {"Shape": "SHAPE_", "Compare": "COMPARE_", "StringFormat": "STRING_FORMAT_"}
+ENUM_PREFIXES = {
+    "Shape": "SHAPE_",
+    "Compare": "COMPARE_",
+    "StringFormat": "STRING_FORMAT_",
+    "Stricter": "STRICTER_",
+    "FlagUnit": "FLAG_UNIT_",
+}
 
 
 def _member(hint):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from emit.c_names import OPTIONS_TYPE, docker_word, in_use, map_of
 from model import Field, Model
 from text import Writer, arguments, c_string, made_by
+from vocabulary import CreatePlace
 
 
 def _scalar(field: Field) -> str:
@@ -19,7 +20,13 @@ def _scalar(field: Field) -> str:
     return f"json_integer((json_int_t){member})"
 
 
-def _value(field: Field, shape: str) -> str:
+def _label(field: Field) -> str:
+    if field.kind in ("uint32", "uint64"):
+        return f"cdam_body_decimal(options->{field.name})"
+    return _scalar(field)
+
+
+def _value(field: Field, place: CreatePlace) -> str:
     items = f"options->{field.name}, options->n_{field.name}"
     return {
         "SCALAR": lambda: _scalar(field),
@@ -28,7 +35,21 @@ def _value(field: Field, shape: str) -> str:
         "ENV_ARRAY": lambda: "cdam_body_env(&map)",
         "PORT_SET": lambda: f"cdam_body_port_set({items})",
         "PORT_BINDINGS": lambda: f"cdam_body_port_bindings({items})",
-    }[shape]()
+        "LABEL": lambda: _label(field),
+        "WORD": lambda: f"json_pack(\"[s]\", {c_string(place.word)})",
+        "ULIMITS": lambda: "cdam_body_ulimits(&map)",
+    }[place.shape]()
+
+
+def _put(place: CreatePlace, value: str) -> str:
+    """The statement that puts a value in its place."""
+    call, where = "cdam_body_put(", c_string(place.path)
+    if place.shape == "LABEL":
+        call, where = "cdam_body_put_label(", c_string(place.label)
+    line = f"  done = done && {call}body, {where}, {value});"
+    if len(line) <= 100:
+        return line
+    return f"  done = done &&\n         {call}body, {where},\n" + " " * (9 + len(call)) + f"{value});"
 
 
 def _field(out: Writer, field: Field) -> None:
@@ -44,14 +65,8 @@ def _field(out: Writer, field: Field) -> None:
         out.add(f"  cdam_map map = {map_of(field)}(options);")
     out.add("  bool done = true;")
     for place in field.create:
-        value = _value(field, place.shape)
-        line = f"  done = done && cdam_body_put(body, {c_string(place.path)}, {value});"
-        if len(line) > 100:
-            line = (
-                f"  done = done &&\n         cdam_body_put(body, {c_string(place.path)},\n"
-                f"                       {value});"
-            )
-        out.add(line)
+        if place.shape != "QUERY":
+            out.add(_put(place, _value(field, place)))
     out.add("  return done;").add("}")
 
 
@@ -66,7 +81,10 @@ def source(model: Model) -> str:
         '#include "options/generated.h"',
     ):
         out.add(line)
-    for field in fields:
+    sent = [f for f in fields if any(place.shape != "QUERY" for place in f.create)]
+    # A label is put into the object that the option of all labels makes.
+    sent.sort(key=lambda f: (any(place.shape == "LABEL" for place in f.create), f.number))
+    for field in sent:
         _field(out, field)
     enums = [field for field in fields if field.kind == "enum"]
     out.add().comment("A value that nobody checked must not end in a body without its key.")
@@ -99,11 +117,33 @@ def source(model: Model) -> str:
     out.add("  *body = NULL;").add("  cdam_status status = check_words(options, err);")
     out.add("  if (status != CDAM_OK) return status;")
     out.add("  json_t *made = json_object();").add("  bool done = made != NULL;")
-    for field in fields:
+    for field in sent:
         out.add(f"  done = done && put_{field.name}(options, made);")
     out.add("  if (!done) {").add("    json_decref(made);").add("    return cdam_fail_memory(err);")
     out.add("  }").add("  *body = made;").add("  return cdam_ok(err);").add("}")
+    _query(out, fields)
     return out.text()
+
+
+def _query(out: Writer, fields) -> None:
+    """What stands in the query of the request."""
+    out.add().add(
+        arguments(
+            "bool cdam_generated_create_query",
+            [f"const {OPTIONS_TYPE} *options", "cdam_buffer *query"],
+            " {",
+        )
+    )
+    asked = [(f, p) for f in fields for p in f.create if p.shape == "QUERY"]
+    if not asked:
+        out.add("  (void)options;").add("  (void)query;")
+    for field, place in asked:
+        out.add(f"  if ({in_use(field)}(options) &&")
+        out.add(
+            f"      !cdam_query_put(query, {c_string(place.query)}, options->{field.name})) {{"
+        )
+        out.add("    return false;").add("  }")
+    out.add("  return true;").add("}")
 
 
 def emit(model: Model) -> dict[str, str]:

@@ -11,6 +11,7 @@ from vocabulary import Rules, StringRules
 RELEASES = {
     1: "0.1",
     2: "0.1",
+    3: "0.1",
 }
 
 FORMATS = {
@@ -19,6 +20,16 @@ FORMATS = {
     "IMAGE_ID": "sha256: and 64 hexadecimal digits",
     "IMAGE_REFERENCE": "an image reference",
     "TOKEN": "printable ASCII without blanks",
+    "PATH": "an absolute path without . and .. and without a slash at its end",
+    "USER": "USER[:GROUP], names or numbers",
+    "PLAIN_USER": "UID:GID, neither of them 0",
+    "WORD": 'letters, digits, "_", "." and "-"',
+    "HOSTNAME": "a host name",
+    "PLATFORM": "os/architecture[/variant]",
+    "TMPFS": "words such as size=64m, mode=1777, uid=N, gid=N, nr_inodes=N, ro, noexec",
+    "ULIMIT_NAME": "core, cpu, data, fsize, locks, memlock, msgqueue, nofile, nproc, rss, "
+    "sigpending or stack",
+    "ULIMIT": "SOFT:HARD, the first no higher",
 }
 
 
@@ -51,7 +62,9 @@ def _one(rules: Rules | None, enum: Enum | None) -> list[str]:
     if rules.string:
         return _text(rules.string)
     if rules.uint and rules.uint.lte:
-        return [f"{rules.uint.gte} to {rules.uint.lte}"]
+        step = rules.uint.multiple_of
+        whole = [f"a multiple of {step}"] if step else []
+        return [f"{rules.uint.gte} to {rules.uint.lte}"] + whole
     if rules.uint:
         return [f"at least {rules.uint.gte}"]
     if rules.bytes:
@@ -78,6 +91,8 @@ def rules(field: Field) -> str:
             out += [f"{word}: {', '.join(_one(inner, None))}"]
     else:
         out += _one(field.rules, field.enum)
+    if field.profiled:
+        out.append(f"with a profile {', '.join(_one(field.profiled, None))}")
     return "; ".join(part for part in out if part)
 
 

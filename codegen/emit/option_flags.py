@@ -50,9 +50,10 @@ def _uint(field: Field) -> list[str]:
     rules = field.rules.repeated.items if field.repeated else field.rules
     top = (rules.uint.lte if rules and rules.uint else 0) or TOP[field.kind]
     cast = "(uint32_t)" if field.kind == "uint32" else ""
+    word = {"BYTES": "bytes", "NANO": "nano", "TIME": "time"}.get(field.flag.unit, "uint")
     out = [
         "  uint64_t number = 0;",
-        f"  cdam_status status = cdam_flag_uint({c_string(name)}, text, {top}, &number, err);",
+        f"  cdam_status status = cdam_flag_{word}({c_string(name)}, text, {top}, &number, err);",
         "  if (status != CDAM_OK) return status;",
     ]
     if field.repeated:

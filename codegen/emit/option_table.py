@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from emit import describe
-from model import Field, Model
+from model import EnumValue, Field, Model
 from text import made_by
+from vocabulary import CreatePlace, Inspection
 
 COMPARISONS = {
     "EXACT": "equal",
@@ -13,6 +14,11 @@ COMPARISONS = {
     "ABSENT_OR_EQUAL": "absent or equal",
     "ONLY_NETWORK": "no network but this one, without addresses",
     "RESOLVED": "equal to the state's `{resolved}`",
+    "LABEL": "equal",
+    "NO_CAPABILITIES": "all are dropped, none is added",
+    "NO_NEW_PRIVILEGES": "that, and nothing else",
+    "TMPFS": "contains, with nothing against it",
+    "IMAGE_PLATFORM": "the platform",
 }
 
 
@@ -25,9 +31,21 @@ def _flag(field: Field) -> str:
     return f"`--{field.flag.name}{metavar}`" + ("…" if field.many else "")
 
 
+def _sent(place: CreatePlace) -> str:
+    if place.query:
+        return f"`?{place.query}=`"
+    return f"label `{place.label}`" if place.label else f"`{place.path}`"
+
+
+def _looked_at(look: Inspection) -> str:
+    if look.compare == "IMAGE_PLATFORM":
+        return "the image"
+    return f"label `{look.label}`" if look.label else f"`{look.path}`"
+
+
 def _compared(field: Field) -> str:
     return "<br>".join(
-        f"`{look.path}`: " + COMPARISONS[look.compare].format(resolved=look.resolved)
+        f"{_looked_at(look)}: " + COMPARISONS[look.compare].format(resolved=look.resolved)
         for look in field.inspect
     )
 
@@ -37,13 +55,19 @@ def _row(field: Field) -> str:
         f"`{field.name}`",
         _flag(field),
         f"r{field.since}",
-        "<br>".join(f"`{place.path}`" for place in field.create),
+        "<br>".join(_sent(place) for place in field.create),
         _compared(field),
         f"yes: `{field.feature}`" if field.isolates else "no",
         describe.sentence(describe.rules(field)),
         field.help + (" Values are hidden where a state is shown." if field.sensitive else ""),
     ]
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _shown(value) -> str:
+    if isinstance(value, tuple):
+        return "<br>".join(f"`{key}={text}`" for key, text in value)
+    return f"`{value.docker}`" if isinstance(value, EnumValue) else f"`{str(value).lower()}`"
 
 
 def table(model: Model) -> str:
@@ -85,6 +109,17 @@ def table(model: Model) -> str:
             f"| {_cell(value.help)} |"
             for value in enum.values
         ]
+    for profile in model.profiles:
+        lines += [
+            "",
+            f"## Profile `{profile.value.docker}`",
+            "",
+            "What it sets where an option was not set.",
+            "",
+            "| Option | Value |",
+            "|---|---|",
+        ]
+        lines += [f"| `{field.name}` | {_cell(_shown(value))} |" for field, value in profile.settings]
     return "\n".join(lines) + "\n"
 
 

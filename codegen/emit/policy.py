@@ -20,6 +20,11 @@ def _if_equal(field: Field) -> str:
     if field.kind == "string":
         texts = [f"cdam_text({who}->{name})" for who in ("minimum", "options")]
         return arguments("  if (strcmp", texts, " == 0" + then)
+    if field.stricter == "LOWER":
+        lower = f"  if ({in_use(field)}(options) && options->{name} <= minimum->{name}{then}"
+        if len(lower) <= 100:
+            return lower
+        return lower.replace(" && ", " &&\n      ")
     line = f"  if (minimum->{name} == options->{name}{then}"
     return line if len(line) <= 100 else line.replace(" == ", " ==\n      ")
 

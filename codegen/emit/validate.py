@@ -87,6 +87,10 @@ def _check(field: Field, rules: Rules, value: str, place: str) -> str:
         )
     uint = rules.uint
     top = uint.lte or TOP[field.kind]
+    if uint.multiple_of:
+        return (
+            f"cdam_check_uint_step(&{place}, {value}, {uint.gte}, {top}, {uint.multiple_of}, err)"
+        )
     return f"cdam_check_uint(&{place}, {value}, {uint.gte}, {top}, err)"
 
 
@@ -221,6 +225,34 @@ def _field(out: Writer, message: Message, field: Field) -> bool:
     return True
 
 
+def _profiled(out: Writer, model: Model) -> bool:
+    """The rules of values that meet a profile; False when there are none."""
+    fields = [field for field in model.options.fields if field.profiled]
+    if not model.profile or not fields:
+        return False
+    out.add().add(
+        arguments(
+            "static cdam_status check_profiled",
+            [f"const {message_type(model.options.name)} *message", "const char *prefix",
+             "cdam_error *err"],
+            " {",
+        )
+    )
+    out.add(f"  if (!message->{model.profile.name}) return CDAM_OK;")
+    out.add("  cdam_status status = CDAM_OK;")
+    for field in fields:
+        member = f"message->{field.name}"
+        out.add(f"  if (status == CDAM_OK && {member} && {member}[0]) {{")
+        for line in _declared(field.profiled.string):
+            out.add("  " + line)
+        out.add(
+            f"    const cdam_place place = {{.prefix = prefix, .field = {c_string(field.name)}}};"
+        )
+        out.add(f"    status = cdam_check_string(&place, {member}, &rules, err);").add("  }")
+    out.add("  return status;").add("}")
+    return True
+
+
 def _message(out: Writer, message: Message, checked: list[str], last: str) -> None:
     out.add("  cdam_status status = CDAM_OK;")
     for name in checked:
@@ -279,6 +311,7 @@ def _state(out: Writer, model: Model, checked: list[str]) -> None:
     )
     out.add("  cdam_status status = cdam_generated_check_known_features(state, err);")
     out.add('  if (status == CDAM_OK) status = check_session_state(state, "", err);')
+    out.add("  if (status == CDAM_OK) status = cdam_generated_check_profile(state, err);")
     out.add("  if (status == CDAM_OK) status = cdam_generated_check_needed_features(state, err);")
     out.add("  return status == CDAM_OK ? cdam_ok(err) : status;").add("}")
 
@@ -301,6 +334,7 @@ def source(model: Model) -> str:
             state_checked = checked
             continue
         options = message is model.options
+        profiled = options and _profiled(out, model)
         opening = (
             "cdam_status cdam_generated_validate_options"
             if options
@@ -320,7 +354,13 @@ def source(model: Model) -> str:
         last = (
             "  return status == CDAM_OK ? cdam_ok(err) : status;" if options else "  return status;"
         )
-        _message(out, message, checked, last)
+        if profiled:
+            _message(out, message, checked, "")
+            out.lines.pop()
+            out.add("  if (status == CDAM_OK) status = check_profiled(message, prefix, err);")
+            out.add(last)
+        else:
+            _message(out, message, checked, last)
         out.add("}")
     _state(out, model, state_checked)
     return out.text()

@@ -8,6 +8,21 @@ static const cdam_field_info sandbox_options_fields[] = {
     {.json_name = "labels", .is_map = true},
     {.json_name = "env", .is_map = true, .sensitive = true},
     {.json_name = "networkMode", .is_map = false, .isolates = true},
+    {.json_name = "profile", .is_map = false},
+    {.json_name = "memoryBytes", .is_map = false, .isolates = true},
+    {.json_name = "nanoCpus", .is_map = false, .isolates = true},
+    {.json_name = "pidsLimit", .is_map = false, .isolates = true},
+    {.json_name = "tmpfs", .is_map = true},
+    {.json_name = "readOnlyRoot", .is_map = false, .isolates = true},
+    {.json_name = "user", .is_map = false, .isolates = true},
+    {.json_name = "dropAllCapabilities", .is_map = false, .isolates = true},
+    {.json_name = "noNewPrivileges", .is_map = false, .isolates = true},
+    {.json_name = "runtime", .is_map = false, .isolates = true},
+    {.json_name = "ulimits", .is_map = true, .isolates = true},
+    {.json_name = "hostname", .is_map = false},
+    {.json_name = "platform", .is_map = false},
+    {.json_name = "workspace", .is_map = false},
+    {.json_name = "deadline", .is_map = false, .isolates = true},
 };
 
 static const cdam_field_info session_state_fields[] = {

@@ -10,3 +10,12 @@ const char *cdam_docker_word_network_mode(Cofferdam__V1__NetworkMode value) {
     return NULL;
   }
 }
+
+const char *cdam_docker_word_profile(Cofferdam__V1__Profile value) {
+  switch (value) {
+  case COFFERDAM__V1__PROFILE__PROFILE_HARDENED:
+    return "hardened";
+  default:
+    return NULL;
+  }
+}

@@ -17,12 +17,37 @@ static bool cdam_is_network_mode(Cofferdam__V1__NetworkMode value) {
   }
 }
 
-static const char feature_words[] = "UNSPECIFIED (0), NETWORK_ISOLATION (1)";
+static const char profile_words[] = "UNSET (0), HARDENED (1)";
+
+static bool cdam_is_profile(Cofferdam__V1__Profile value) {
+  switch (value) {
+  case COFFERDAM__V1__PROFILE__PROFILE_UNSET:
+  case COFFERDAM__V1__PROFILE__PROFILE_HARDENED:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static const char feature_words[] =
+    "UNSPECIFIED (0), NETWORK_ISOLATION (1), MEMORY (2), CPUS (3), PIDS_LIMIT (4), "
+    "READ_ONLY_ROOT (5), USER (6), DROP_ALL_CAPABILITIES (7), NO_NEW_PRIVILEGES (8), RUNTIME "
+    "(9), ULIMITS (10), DEADLINE (11)";
 
 static bool cdam_is_feature(Cofferdam__V1__Feature value) {
   switch (value) {
   case COFFERDAM__V1__FEATURE__FEATURE_UNSPECIFIED:
   case COFFERDAM__V1__FEATURE__FEATURE_NETWORK_ISOLATION:
+  case COFFERDAM__V1__FEATURE__FEATURE_MEMORY:
+  case COFFERDAM__V1__FEATURE__FEATURE_CPUS:
+  case COFFERDAM__V1__FEATURE__FEATURE_PIDS_LIMIT:
+  case COFFERDAM__V1__FEATURE__FEATURE_READ_ONLY_ROOT:
+  case COFFERDAM__V1__FEATURE__FEATURE_USER:
+  case COFFERDAM__V1__FEATURE__FEATURE_DROP_ALL_CAPABILITIES:
+  case COFFERDAM__V1__FEATURE__FEATURE_NO_NEW_PRIVILEGES:
+  case COFFERDAM__V1__FEATURE__FEATURE_RUNTIME:
+  case COFFERDAM__V1__FEATURE__FEATURE_ULIMITS:
+  case COFFERDAM__V1__FEATURE__FEATURE_DEADLINE:
     return true;
   default:
     return false;
@@ -85,6 +110,139 @@ static cdam_status check_sandbox_options_network_mode(const Cofferdam__V1__Sandb
                          network_mode_words, err);
 }
 
+static cdam_status check_sandbox_options_profile(const Cofferdam__V1__SandboxOptions *message,
+                                                 const char *prefix, cdam_error *err) {
+  const cdam_place place = {.prefix = prefix, .field = "profile"};
+  return cdam_check_enum(&place, message->profile, cdam_is_profile(message->profile), profile_words,
+                         err);
+}
+
+static cdam_status check_sandbox_options_memory_bytes(const Cofferdam__V1__SandboxOptions *message,
+                                                      const char *prefix, cdam_error *err) {
+  const cdam_place place = {.prefix = prefix, .field = "memory_bytes"};
+  if (!message->memory_bytes) return CDAM_OK;
+  return cdam_check_uint(&place, message->memory_bytes, 6291456, 1125899906842624, err);
+}
+
+static cdam_status check_sandbox_options_nano_cpus(const Cofferdam__V1__SandboxOptions *message,
+                                                   const char *prefix, cdam_error *err) {
+  const cdam_place place = {.prefix = prefix, .field = "nano_cpus"};
+  if (!message->nano_cpus) return CDAM_OK;
+  return cdam_check_uint_step(&place, message->nano_cpus, 10000000, 1024000000000, 10000, err);
+}
+
+static cdam_status check_sandbox_options_pids_limit(const Cofferdam__V1__SandboxOptions *message,
+                                                    const char *prefix, cdam_error *err) {
+  const cdam_place place = {.prefix = prefix, .field = "pids_limit"};
+  if (!message->pids_limit) return CDAM_OK;
+  return cdam_check_uint(&place, message->pids_limit, 8, 4194304, err);
+}
+
+static cdam_status check_sandbox_options_tmpfs(const Cofferdam__V1__SandboxOptions *message,
+                                               const char *prefix, cdam_error *err) {
+  static const cdam_map_rules rules = {
+      .max_pairs = 32,
+      .keys = {.min_bytes = 2, .max_bytes = 1024, .format = CDAM_TEXT_PATH, .not_contains = ":"},
+      .values = {.max_bytes = 256, .format = CDAM_TEXT_TMPFS},
+  };
+  const cdam_place place = {.prefix = prefix, .field = "tmpfs"};
+  cdam_map map = {(void **)message->tmpfs, message->n_tmpfs,
+                  &cofferdam__v1__sandbox_options__tmpfs_entry__descriptor};
+  return cdam_check_map(&place, &map, &rules, err);
+}
+
+static cdam_status check_sandbox_options_user(const Cofferdam__V1__SandboxOptions *message,
+                                              const char *prefix, cdam_error *err) {
+  static const cdam_string_rules rules = {
+      .min_bytes = 1,
+      .max_bytes = 128,
+      .format = CDAM_TEXT_USER,
+  };
+  const cdam_place place = {.prefix = prefix, .field = "user"};
+  if (!cdam_text(message->user)[0]) return CDAM_OK;
+  return cdam_check_string(&place, message->user, &rules, err);
+}
+
+static cdam_status check_sandbox_options_runtime(const Cofferdam__V1__SandboxOptions *message,
+                                                 const char *prefix, cdam_error *err) {
+  static const cdam_string_rules rules = {
+      .min_bytes = 1,
+      .max_bytes = 128,
+      .format = CDAM_TEXT_WORD,
+  };
+  const cdam_place place = {.prefix = prefix, .field = "runtime"};
+  if (!cdam_text(message->runtime)[0]) return CDAM_OK;
+  return cdam_check_string(&place, message->runtime, &rules, err);
+}
+
+static cdam_status check_sandbox_options_ulimits(const Cofferdam__V1__SandboxOptions *message,
+                                                 const char *prefix, cdam_error *err) {
+  static const cdam_map_rules rules = {
+      .max_pairs = 16,
+      .keys = {.min_bytes = 1, .max_bytes = 16, .format = CDAM_TEXT_ULIMIT_NAME},
+      .values = {.min_bytes = 3, .max_bytes = 48, .format = CDAM_TEXT_ULIMIT},
+  };
+  const cdam_place place = {.prefix = prefix, .field = "ulimits"};
+  cdam_map map = {(void **)message->ulimits, message->n_ulimits,
+                  &cofferdam__v1__sandbox_options__ulimits_entry__descriptor};
+  return cdam_check_map(&place, &map, &rules, err);
+}
+
+static cdam_status check_sandbox_options_hostname(const Cofferdam__V1__SandboxOptions *message,
+                                                  const char *prefix, cdam_error *err) {
+  static const cdam_string_rules rules = {
+      .min_bytes = 1,
+      .max_bytes = 63,
+      .format = CDAM_TEXT_HOSTNAME,
+  };
+  const cdam_place place = {.prefix = prefix, .field = "hostname"};
+  if (!cdam_text(message->hostname)[0]) return CDAM_OK;
+  return cdam_check_string(&place, message->hostname, &rules, err);
+}
+
+static cdam_status check_sandbox_options_platform(const Cofferdam__V1__SandboxOptions *message,
+                                                  const char *prefix, cdam_error *err) {
+  static const cdam_string_rules rules = {
+      .min_bytes = 3,
+      .max_bytes = 64,
+      .format = CDAM_TEXT_PLATFORM,
+  };
+  const cdam_place place = {.prefix = prefix, .field = "platform"};
+  if (!cdam_text(message->platform)[0]) return CDAM_OK;
+  return cdam_check_string(&place, message->platform, &rules, err);
+}
+
+static cdam_status check_sandbox_options_workspace(const Cofferdam__V1__SandboxOptions *message,
+                                                   const char *prefix, cdam_error *err) {
+  static const cdam_string_rules rules = {
+      .min_bytes = 1,
+      .max_bytes = 1024,
+      .format = CDAM_TEXT_PATH,
+  };
+  const cdam_place place = {.prefix = prefix, .field = "workspace"};
+  if (!cdam_text(message->workspace)[0]) return CDAM_OK;
+  return cdam_check_string(&place, message->workspace, &rules, err);
+}
+
+static cdam_status check_sandbox_options_deadline(const Cofferdam__V1__SandboxOptions *message,
+                                                  const char *prefix, cdam_error *err) {
+  const cdam_place place = {.prefix = prefix, .field = "deadline"};
+  if (!message->deadline) return CDAM_OK;
+  return cdam_check_uint(&place, message->deadline, 1, 253402300799, err);
+}
+
+static cdam_status check_profiled(const Cofferdam__V1__SandboxOptions *message, const char *prefix,
+                                  cdam_error *err) {
+  if (!message->profile) return CDAM_OK;
+  cdam_status status = CDAM_OK;
+  if (status == CDAM_OK && message->user && message->user[0]) {
+    static const cdam_string_rules rules = {.max_bytes = 128, .format = CDAM_TEXT_PLAIN_USER};
+    const cdam_place place = {.prefix = prefix, .field = "user"};
+    status = cdam_check_string(&place, message->user, &rules, err);
+  }
+  return status;
+}
+
 cdam_status cdam_generated_validate_options(const Cofferdam__V1__SandboxOptions *message,
                                             const char *prefix, cdam_error *err) {
   cdam_status status = CDAM_OK;
@@ -93,6 +251,19 @@ cdam_status cdam_generated_validate_options(const Cofferdam__V1__SandboxOptions 
   if (status == CDAM_OK) status = check_sandbox_options_labels(message, prefix, err);
   if (status == CDAM_OK) status = check_sandbox_options_env(message, prefix, err);
   if (status == CDAM_OK) status = check_sandbox_options_network_mode(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_profile(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_memory_bytes(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_nano_cpus(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_pids_limit(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_tmpfs(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_user(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_runtime(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_ulimits(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_hostname(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_platform(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_workspace(message, prefix, err);
+  if (status == CDAM_OK) status = check_sandbox_options_deadline(message, prefix, err);
+  if (status == CDAM_OK) status = check_profiled(message, prefix, err);
   return status == CDAM_OK ? cdam_ok(err) : status;
 }
 
@@ -187,6 +358,7 @@ cdam_status cdam_generated_validate_state(const Cofferdam__V1__SessionState *sta
                                           cdam_error *err) {
   cdam_status status = cdam_generated_check_known_features(state, err);
   if (status == CDAM_OK) status = check_session_state(state, "", err);
+  if (status == CDAM_OK) status = cdam_generated_check_profile(state, err);
   if (status == CDAM_OK) status = cdam_generated_check_needed_features(state, err);
   return status == CDAM_OK ? cdam_ok(err) : status;
 }

@@ -59,6 +59,24 @@ cdam_status cdam_compare_uint(const json_t *inspect, const char *path, uint64_t 
   return drift(path, wanted, actual, err);
 }
 
+/* ---- labels ---- */
+
+cdam_status cdam_compare_label(const json_t *inspect, const char *path, const char *key,
+                               const char *expected, cdam_error *err) {
+  const json_t *actual = json_object_get(cdam_json_at(inspect, path), key);
+  if (cdam_json_equals_text(actual, expected)) return cdam_ok(err);
+  char found[sizeof err->actual];
+  cdam_describe_json(actual, found, sizeof found);
+  return drift_at(path, key, expected ? expected : "a known value", found, err);
+}
+
+cdam_status cdam_compare_label_uint(const json_t *inspect, const char *path, const char *key,
+                                    uint64_t expected, cdam_error *err) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, expected);
+  return cdam_compare_label(inspect, path, key, text, err);
+}
+
 /* ---- lists ---- */
 
 /* The array at a path; NULL, and drift in *status, when there is something else. In a SUBSET null

@@ -60,4 +60,35 @@ cdam_status cdam_compare_only_network(const json_t *inspect, const char *path, c
 cdam_status cdam_compare_resolved(const json_t *inspect, const char *path, const char *expected,
                                   cdam_error *err);
 
+/* A label that is there and says the text, or the number in decimal. */
+cdam_status cdam_compare_label(const json_t *inspect, const char *path, const char *key,
+                               const char *expected, cdam_error *err);
+cdam_status cdam_compare_label_uint(const json_t *inspect, const char *path, const char *key,
+                                    uint64_t expected, cdam_error *err);
+
+/* ---- limits and hardening: compare_limits.c ---- */
+
+/* A list that drops "ALL" (Docker), or each capability that an engine gives by itself (Podman,
+ * which spells them out); and none is added, beside it. */
+cdam_status cdam_compare_no_capabilities(const json_t *inspect, const char *path, cdam_error *err);
+
+/* A list that is not empty and says nothing but no-new-privileges, in either spelling. */
+cdam_status cdam_compare_no_new_privileges(const json_t *inspect, const char *path,
+                                           cdam_error *err);
+
+/* Every path is there, with every word that was asked for and none against it. */
+cdam_status cdam_compare_tmpfs(const json_t *inspect, const char *path, const cdam_map *expected,
+                               cdam_error *err);
+
+/* Every limit is there once with both its values, as "nofile" or "RLIMIT_NOFILE". */
+cdam_status cdam_compare_ulimits(const json_t *inspect, const char *path, const cdam_map *expected,
+                                 cdam_error *err);
+
+/* ---- of an image: compare_platform.c ---- */
+
+/* Os, Architecture and, when it was asked for, Variant of GET /images/{name}/json. Drift is told
+ * about `field`. */
+cdam_status cdam_compare_image_platform(const json_t *image, const char *field,
+                                        const char *expected, cdam_error *err);
+
 #endif

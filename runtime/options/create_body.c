@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/create_body.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "options/formats.h"
 
 /* The object under a key, made when it is absent. Borrowed; NULL when out of memory. */
 static json_t *object_under(json_t *parent, const char *key, size_t length) {
@@ -22,6 +25,18 @@ bool cdam_body_put(json_t *body, const char *path, json_t *value) {
   }
   /* json_object_set_new takes the reference even when it fails. */
   return json_object_set_new(body, path, value) == 0;
+}
+
+bool cdam_body_put_label(json_t *body, const char *key, json_t *value) {
+  json_t *labels = value ? object_under(body, "Labels", strlen("Labels")) : NULL;
+  if (labels) return json_object_set_new(labels, key, value) == 0;
+  json_decref(value);
+  return false;
+}
+
+bool cdam_query_put(cdam_buffer *query, const char *name, const char *value) {
+  return cdam_buffer_append_text(query, "&") && cdam_buffer_append_text(query, name) &&
+         cdam_buffer_append_text(query, "=") && cdam_buffer_append_escaped(query, value);
 }
 
 /* Appends a new value, or frees the whole array. */
@@ -68,6 +83,24 @@ json_t *cdam_body_object(const cdam_map *map) {
     object = with(object, cdam_map_key(map, i), json_string(cdam_map_value(map, i)));
   }
   return object;
+}
+
+json_t *cdam_body_decimal(uint64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, number);
+  return json_string(text);
+}
+
+json_t *cdam_body_ulimits(const cdam_map *map) {
+  json_t *array = json_array();
+  for (size_t i = 0; array && i < map->count; i++) {
+    uint64_t soft = 0, hard = 0;
+    /* A value that nobody checked must not end in a body without its limit. */
+    if (!cdam_ulimit_parse(cdam_map_value(map, i), &soft, &hard)) soft = hard = 0;
+    array = appended(array, json_pack("{s:s s:I s:I}", "Name", cdam_map_key(map, i), "Soft",
+                                      (json_int_t)soft, "Hard", (json_int_t)hard));
+  }
+  return array;
 }
 
 void cdam_port_key(uint32_t port, char key[static CDAM_PORT_KEY_SIZE]) {

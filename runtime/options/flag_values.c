@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static cdam_status fail(cdam_error *err, cdam_status code, const char *field, const char *reason) {
   if (!err) return code;
@@ -24,16 +25,31 @@ cdam_status cdam_flag_ok(cdam_error *err) {
   return CDAM_OK;
 }
 
-static bool parse_digits(const char *text, uint64_t max, uint64_t *number) {
+static bool parse_part(const char *text, size_t length, uint64_t max, uint64_t *number) {
   uint64_t value = 0;
-  if (!*text) return false;
-  for (; *text; text++) {
-    if (*text < '0' || *text > '9') return false;
-    uint64_t digit = (uint64_t)(*text - '0');
-    if (value > (max - digit) / 10 || digit > max) return false;
+  if (length == 0) return false;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    uint64_t digit = (uint64_t)(text[i] - '0');
+    if (digit > max || value > (max - digit) / 10) return false;
     value = value * 10 + digit;
   }
   *number = value;
+  return true;
+}
+
+static bool parse_digits(const char *text, uint64_t max, uint64_t *number) {
+  return parse_part(text, strlen(text), max, number);
+}
+
+/* A number with one of `units` behind it, or none; `factors` stand parallel to them. */
+static bool parse_with_unit(const char *text, const char *units, const uint64_t *factors,
+                            uint64_t max, uint64_t *number) {
+  size_t length = strlen(text);
+  const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+  uint64_t factor = unit ? factors[unit - units] : 1;
+  if (!parse_part(text, length - (unit != NULL), max / factor, number)) return false;
+  *number *= factor;
   return true;
 }
 
@@ -44,6 +60,48 @@ cdam_status cdam_flag_uint(const char *field, const char *text, uint64_t max, ui
   snprintf(reason, sizeof reason, "a whole number from 0 to %llu is needed",
            (unsigned long long)max);
   return cdam_flag_fail(err, field, reason);
+}
+
+cdam_status cdam_flag_bytes(const char *field, const char *text, uint64_t max, uint64_t *number,
+                            cdam_error *err) {
+  static const uint64_t factors[] = {1024, 1 << 20, 1 << 30, 1024, 1 << 20, 1 << 30};
+  if (text && parse_with_unit(text, "kmgKMG", factors, max, number)) return cdam_flag_ok(err);
+  return cdam_flag_fail(err, field, "a number of bytes is needed, such as 1048576, 512m or 2g");
+}
+
+cdam_status cdam_flag_nano(const char *field, const char *text, uint64_t max, uint64_t *number,
+                           cdam_error *err) {
+  const uint64_t one = 1000000000;
+  size_t whole = text ? strcspn(text, ".") : 0;
+  uint64_t units = 0, part = 0, scale = one;
+  bool good = text && parse_part(text, whole, max / one, &units);
+  if (good && text[whole]) {
+    const char *digits = text + whole + 1;
+    good = strlen(digits) <= 9 && parse_digits(digits, one - 1, &part);
+    for (size_t i = 0; good && i < strlen(digits); i++)
+      scale /= 10;
+  }
+  if (good) *number = units * one + (text[whole] ? part * scale : 0);
+  if (good && *number <= max) return cdam_flag_ok(err);
+  return cdam_flag_fail(err, field, "a decimal number is needed, such as 2 or 0.5");
+}
+
+cdam_status cdam_flag_time(const char *field, const char *text, uint64_t max, uint64_t *number,
+                           cdam_error *err) {
+  static const uint64_t factors[] = {1, 60, 3600, 86400};
+  time_t now = time(NULL);
+  bool good = text != NULL;
+  if (good && text[0] == '+') {
+    good = now > 0 && (uint64_t)now <= max &&
+           parse_with_unit(text + 1, "smhd", factors, max - (uint64_t)now, number);
+    if (good) *number += (uint64_t)now;
+  } else if (good) {
+    good = parse_digits(text, max, number);
+  }
+  if (good) return cdam_flag_ok(err);
+  return cdam_flag_fail(err, field,
+                        "a time is needed: seconds since 1970, or from now as +90, "
+                        "+15m, +2h or +7d");
 }
 
 cdam_status cdam_flag_enum(const char *field, const char *text, const cdam_flag_word *words,

@@ -26,6 +26,19 @@ cdam_status cdam_flag_ok(cdam_error *err);
 cdam_status cdam_flag_uint(const char *field, const char *text, uint64_t max, uint64_t *number,
                            cdam_error *err);
 
+/* Bytes, with k, m or g for a power of 1024: "512m". CDAM_ERR_INVALID. */
+cdam_status cdam_flag_bytes(const char *field, const char *text, uint64_t max, uint64_t *number,
+                            cdam_error *err);
+
+/* A decimal in billionths: "1.5" is 1500000000. CDAM_ERR_INVALID. */
+cdam_status cdam_flag_nano(const char *field, const char *text, uint64_t max, uint64_t *number,
+                           cdam_error *err);
+
+/* Seconds since 1970, or "+" and a time from now with s, m, h or d: "+90", "+2h".
+ * CDAM_ERR_INVALID. */
+cdam_status cdam_flag_time(const char *field, const char *text, uint64_t max, uint64_t *number,
+                           cdam_error *err);
+
 /* One of the words; `accepted` lists them for the message. CDAM_ERR_INVALID. */
 cdam_status cdam_flag_enum(const char *field, const char *text, const cdam_flag_word *words,
                            size_t count, const char *accepted, int *number, cdam_error *err);

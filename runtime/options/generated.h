@@ -14,6 +14,7 @@
 #include <cofferdam/error.h>
 #include <cofferdam/message.h>
 
+#include "base/buffer.h"
 #include "cofferdam/v1/options.pb-c.h"
 #include "cofferdam/v1/state.pb-c.h"
 
@@ -50,13 +51,29 @@ cdam_status cdam_generated_derive_features(Cofferdam__V1__SessionState *state, c
 cdam_status cdam_generated_create_body(const Cofferdam__V1__SandboxOptions *options, json_t **body,
                                        cdam_error *err);
 
+/* What stands in the query of that request, and of one that pulls the image: "&platform=..." is
+ * appended, values escaped. False when out of memory. */
+bool cdam_generated_create_query(const Cofferdam__V1__SandboxOptions *options, cdam_buffer *query);
+
+/* Sets what the profile in use stands for, where it is not set. CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_generated_resolve_profile(cdam_options *options, cdam_error *err);
+
+/* A state that names a profile has all isolating options that it stands for, or
+ * CDAM_ERR_INVALID. Which values, is the affair of the release that resolved it. */
+cdam_status cdam_generated_check_profile(const Cofferdam__V1__SessionState *state,
+                                         cdam_error *err);
+
 /* (e) Compares every option in use with the answer of GET /containers/{id}/json.
  * CDAM_ERR_DRIFT. */
 cdam_status cdam_generated_compare(const Cofferdam__V1__SessionState *state, const json_t *inspect,
                                    cdam_error *err);
 
-/* Every isolating option in use in `minimum` has the same value in `options`, or
- * CDAM_ERR_POLICY. */
+/* (e) Compares with the answer of GET /images/{name}/json what an image decides. CDAM_ERR_DRIFT. */
+cdam_status cdam_generated_compare_image(const Cofferdam__V1__SandboxOptions *options,
+                                         const json_t *image, cdam_error *err);
+
+/* Every isolating option in use in `minimum` has the same value in `options`, or one that the
+ * schema calls stricter; or CDAM_ERR_POLICY. */
 cdam_status cdam_generated_check_policy(const Cofferdam__V1__SandboxOptions *minimum,
                                         const Cofferdam__V1__SandboxOptions *options,
                                         cdam_error *err);

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "engine/image.h"
+#include "options/formats.h"
 
 cdam_status cdam_fail_required(const cdam_place *place, cdam_error *err) {
   return cdam_fail_place(place, err, "is required");
@@ -55,6 +56,28 @@ static const char *format_error(const char *text, cdam_text_format format) {
     return cdam_image_reference_parse(text, &parts, &why) ? NULL : why;
   case CDAM_TEXT_TOKEN:
     return is_token(text) ? NULL : "holds something other than printable ASCII without blanks";
+  case CDAM_TEXT_PATH:
+    return cdam_is_clean_path(text)
+               ? NULL
+               : "is no absolute path without \".\", \"..\", empty parts and control characters";
+  case CDAM_TEXT_USER:
+    return cdam_is_user(text) ? NULL : "is no USER[:GROUP] of names or numbers";
+  case CDAM_TEXT_PLAIN_USER:
+    return cdam_is_plain_user(text) ? NULL : "must be UID:GID, neither of them 0, with a profile";
+  case CDAM_TEXT_WORD:
+    return cdam_is_word(text) ? NULL : "must be of letters, digits, \"_\", \".\" and \"-\"";
+  case CDAM_TEXT_HOSTNAME:
+    return cdam_is_hostname(text) ? NULL : "is no host name";
+  case CDAM_TEXT_PLATFORM:
+    return cdam_is_platform(text) ? NULL : "is no os/architecture[/variant] in lower case";
+  case CDAM_TEXT_TMPFS:
+    return cdam_tmpfs_error(text);
+  case CDAM_TEXT_ULIMIT_NAME:
+    return cdam_is_ulimit_name(text) ? NULL : "is no limit that can be set";
+  case CDAM_TEXT_ULIMIT: {
+    uint64_t soft, hard;
+    return cdam_ulimit_parse(text, &soft, &hard) ? NULL : "is no SOFT:HARD, the first no higher";
+  }
   }
   return "has a format that is not known";
 }
@@ -89,6 +112,14 @@ cdam_status cdam_check_uint(const cdam_place *place, uint64_t value, uint64_t gt
   if (value >= gte && value <= lte) return CDAM_OK;
   return cdam_fail_place(place, err, "is %llu; %llu to %llu are allowed", (unsigned long long)value,
                          (unsigned long long)gte, (unsigned long long)lte);
+}
+
+cdam_status cdam_check_uint_step(const cdam_place *place, uint64_t value, uint64_t gte,
+                                 uint64_t lte, uint64_t step, cdam_error *err) {
+  cdam_status status = cdam_check_uint(place, value, gte, lte, err);
+  if (status != CDAM_OK || value % step == 0) return status;
+  return cdam_fail_place(place, err, "is %llu, which is no multiple of %llu",
+                         (unsigned long long)value, (unsigned long long)step);
 }
 
 cdam_status cdam_check_bytes(const cdam_place *place, size_t length, size_t min_len, size_t max_len,

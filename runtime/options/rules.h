@@ -17,7 +17,16 @@ typedef enum cdam_text_format {
   CDAM_TEXT_CONTAINER_ID,    /* 64 lower-case hexadecimal digits */
   CDAM_TEXT_IMAGE_ID,        /* "sha256:" and 64 lower-case hexadecimal digits */
   CDAM_TEXT_IMAGE_REFERENCE, /* as cdam_image_reference_parse has it */
-  CDAM_TEXT_TOKEN            /* printable ASCII without blanks */
+  CDAM_TEXT_TOKEN,           /* printable ASCII without blanks */
+  CDAM_TEXT_PATH,            /* absolute, as a path that was cleaned */
+  CDAM_TEXT_USER,            /* USER[:GROUP] */
+  CDAM_TEXT_PLAIN_USER,      /* UID:GID, neither of them 0 */
+  CDAM_TEXT_WORD,            /* letters, digits, "_", "." and "-" */
+  CDAM_TEXT_HOSTNAME,
+  CDAM_TEXT_PLATFORM, /* os/architecture[/variant] */
+  CDAM_TEXT_TMPFS,
+  CDAM_TEXT_ULIMIT_NAME,
+  CDAM_TEXT_ULIMIT /* SOFT:HARD */
 } cdam_text_format;
 
 /* Lengths are in bytes; max_bytes 0 is no bound, NULL no rule. */
@@ -44,6 +53,10 @@ cdam_status cdam_check_string(const cdam_place *place, const char *value,
 /* `lte` is the largest value allowed. */
 cdam_status cdam_check_uint(const cdam_place *place, uint64_t value, uint64_t gte, uint64_t lte,
                             cdam_error *err);
+
+/* And a multiple of `step`. */
+cdam_status cdam_check_uint_step(const cdam_place *place, uint64_t value, uint64_t gte,
+                                 uint64_t lte, uint64_t step, cdam_error *err);
 
 cdam_status cdam_check_bytes(const cdam_place *place, size_t length, size_t min_len, size_t max_len,
                              cdam_error *err);

@@ -23,7 +23,37 @@ typedef enum cdam_feature {
   CDAM_FEATURE_UNSPECIFIED = 0,
 
   /* options.network_mode is NONE. Since 0.1 (schema r2). */
-  CDAM_FEATURE_NETWORK_ISOLATION = 1
+  CDAM_FEATURE_NETWORK_ISOLATION = 1,
+
+  /* options.memory_bytes is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_MEMORY = 2,
+
+  /* options.nano_cpus is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_CPUS = 3,
+
+  /* options.pids_limit is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_PIDS_LIMIT = 4,
+
+  /* options.read_only_root is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_READ_ONLY_ROOT = 5,
+
+  /* options.user is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_USER = 6,
+
+  /* options.drop_all_capabilities is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_DROP_ALL_CAPABILITIES = 7,
+
+  /* options.no_new_privileges is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_NO_NEW_PRIVILEGES = 8,
+
+  /* options.runtime is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_RUNTIME = 9,
+
+  /* options.ulimits are set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_ULIMITS = 10,
+
+  /* options.deadline is set. Since 0.1 (schema r3). */
+  CDAM_FEATURE_DEADLINE = 11
 } cdam_feature;
 
 typedef enum cdam_seal_algorithm {
@@ -42,8 +72,9 @@ typedef enum cdam_seal_algorithm {
 CDAM_API uint32_t cdam_state_schema_revision(const cdam_state *state);
 
 /* required_features: What a reader must know; derived from the options, and refused when it
- * disagrees. At most 64 items; each once; one of UNSPECIFIED, NETWORK_ISOLATION. Since 0.1
- * (schema r1). */
+ * disagrees. At most 64 items; each once; one of UNSPECIFIED, NETWORK_ISOLATION, MEMORY, CPUS,
+ * PIDS_LIMIT, READ_ONLY_ROOT, USER, DROP_ALL_CAPABILITIES, NO_NEW_PRIVILEGES, RUNTIME, ULIMITS,
+ * DEADLINE. Since 0.1 (schema r1). */
 CDAM_API size_t cdam_state_required_feature_count(const cdam_state *state);
 
 /* Value `index`; 0 out of range. */

@@ -20,6 +20,18 @@ void   cofferdam__v1__sandbox_options__env_entry__init
   static const Cofferdam__V1__SandboxOptions__EnvEntry init_value = COFFERDAM__V1__SANDBOX_OPTIONS__ENV_ENTRY__INIT;
   *message = init_value;
 }
+void   cofferdam__v1__sandbox_options__tmpfs_entry__init
+                     (Cofferdam__V1__SandboxOptions__TmpfsEntry         *message)
+{
+  static const Cofferdam__V1__SandboxOptions__TmpfsEntry init_value = COFFERDAM__V1__SANDBOX_OPTIONS__TMPFS_ENTRY__INIT;
+  *message = init_value;
+}
+void   cofferdam__v1__sandbox_options__ulimits_entry__init
+                     (Cofferdam__V1__SandboxOptions__UlimitsEntry         *message)
+{
+  static const Cofferdam__V1__SandboxOptions__UlimitsEntry init_value = COFFERDAM__V1__SANDBOX_OPTIONS__ULIMITS_ENTRY__INIT;
+  *message = init_value;
+}
 void   cofferdam__v1__sandbox_options__init
                      (Cofferdam__V1__SandboxOptions         *message)
 {
@@ -167,7 +179,109 @@ const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__env_entry__desc
   (ProtobufCMessageInit) cofferdam__v1__sandbox_options__env_entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor cofferdam__v1__sandbox_options__field_descriptors[5] =
+static const ProtobufCFieldDescriptor cofferdam__v1__sandbox_options__tmpfs_entry__field_descriptors[2] =
+{
+  {
+    "key",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions__TmpfsEntry, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "value",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions__TmpfsEntry, value),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned cofferdam__v1__sandbox_options__tmpfs_entry__field_indices_by_name[] = {
+  0,   /* field[0] = key */
+  1,   /* field[1] = value */
+};
+static const ProtobufCIntRange cofferdam__v1__sandbox_options__tmpfs_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__tmpfs_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "cofferdam.v1.SandboxOptions.TmpfsEntry",
+  "TmpfsEntry",
+  "Cofferdam__V1__SandboxOptions__TmpfsEntry",
+  "cofferdam.v1",
+  sizeof(Cofferdam__V1__SandboxOptions__TmpfsEntry),
+  2,
+  cofferdam__v1__sandbox_options__tmpfs_entry__field_descriptors,
+  cofferdam__v1__sandbox_options__tmpfs_entry__field_indices_by_name,
+  1,  cofferdam__v1__sandbox_options__tmpfs_entry__number_ranges,
+  (ProtobufCMessageInit) cofferdam__v1__sandbox_options__tmpfs_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor cofferdam__v1__sandbox_options__ulimits_entry__field_descriptors[2] =
+{
+  {
+    "key",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions__UlimitsEntry, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "value",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions__UlimitsEntry, value),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned cofferdam__v1__sandbox_options__ulimits_entry__field_indices_by_name[] = {
+  0,   /* field[0] = key */
+  1,   /* field[1] = value */
+};
+static const ProtobufCIntRange cofferdam__v1__sandbox_options__ulimits_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__ulimits_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "cofferdam.v1.SandboxOptions.UlimitsEntry",
+  "UlimitsEntry",
+  "Cofferdam__V1__SandboxOptions__UlimitsEntry",
+  "cofferdam.v1",
+  sizeof(Cofferdam__V1__SandboxOptions__UlimitsEntry),
+  2,
+  cofferdam__v1__sandbox_options__ulimits_entry__field_descriptors,
+  cofferdam__v1__sandbox_options__ulimits_entry__field_indices_by_name,
+  1,  cofferdam__v1__sandbox_options__ulimits_entry__number_ranges,
+  (ProtobufCMessageInit) cofferdam__v1__sandbox_options__ulimits_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor cofferdam__v1__sandbox_options__field_descriptors[20] =
 {
   {
     "image",
@@ -229,18 +343,213 @@ static const ProtobufCFieldDescriptor cofferdam__v1__sandbox_options__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "profile",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, profile),
+    &cofferdam__v1__profile__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "memory_bytes",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, memory_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "nano_cpus",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, nano_cpus),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pids_limit",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, pids_limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tmpfs",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Cofferdam__V1__SandboxOptions, n_tmpfs),
+    offsetof(Cofferdam__V1__SandboxOptions, tmpfs),
+    &cofferdam__v1__sandbox_options__tmpfs_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "read_only_root",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, read_only_root),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, user),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "drop_all_capabilities",
+    13,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, drop_all_capabilities),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "no_new_privileges",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, no_new_privileges),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "runtime",
+    15,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, runtime),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ulimits",
+    16,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Cofferdam__V1__SandboxOptions, n_ulimits),
+    offsetof(Cofferdam__V1__SandboxOptions, ulimits),
+    &cofferdam__v1__sandbox_options__ulimits_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hostname",
+    17,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, hostname),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "platform",
+    18,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, platform),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "workspace",
+    19,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, workspace),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deadline",
+    20,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Cofferdam__V1__SandboxOptions, deadline),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned cofferdam__v1__sandbox_options__field_indices_by_name[] = {
+  19,   /* field[19] = deadline */
+  12,   /* field[12] = drop_all_capabilities */
   3,   /* field[3] = env */
   1,   /* field[1] = exposed_ports */
+  16,   /* field[16] = hostname */
   0,   /* field[0] = image */
   2,   /* field[2] = labels */
+  6,   /* field[6] = memory_bytes */
+  7,   /* field[7] = nano_cpus */
   4,   /* field[4] = network_mode */
+  13,   /* field[13] = no_new_privileges */
+  8,   /* field[8] = pids_limit */
+  17,   /* field[17] = platform */
+  5,   /* field[5] = profile */
+  10,   /* field[10] = read_only_root */
+  14,   /* field[14] = runtime */
+  9,   /* field[9] = tmpfs */
+  15,   /* field[15] = ulimits */
+  11,   /* field[11] = user */
+  18,   /* field[18] = workspace */
 };
 static const ProtobufCIntRange cofferdam__v1__sandbox_options__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__descriptor =
 {
@@ -250,7 +559,7 @@ const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__descriptor =
   "Cofferdam__V1__SandboxOptions",
   "cofferdam.v1",
   sizeof(Cofferdam__V1__SandboxOptions),
-  5,
+  20,
   cofferdam__v1__sandbox_options__field_descriptors,
   cofferdam__v1__sandbox_options__field_indices_by_name,
   1,  cofferdam__v1__sandbox_options__number_ranges,
@@ -283,5 +592,33 @@ const ProtobufCEnumDescriptor cofferdam__v1__network_mode__descriptor =
   cofferdam__v1__network_mode__enum_values_by_name,
   1,
   cofferdam__v1__network_mode__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue cofferdam__v1__profile__enum_values_by_number[2] =
+{
+  { "PROFILE_UNSET", "COFFERDAM__V1__PROFILE__PROFILE_UNSET", 0 },
+  { "PROFILE_HARDENED", "COFFERDAM__V1__PROFILE__PROFILE_HARDENED", 1 },
+};
+static const ProtobufCIntRange cofferdam__v1__profile__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex cofferdam__v1__profile__enum_values_by_name[2] =
+{
+  { "PROFILE_HARDENED", 1 },
+  { "PROFILE_UNSET", 0 },
+};
+const ProtobufCEnumDescriptor cofferdam__v1__profile__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "cofferdam.v1.Profile",
+  "Profile",
+  "Cofferdam__V1__Profile",
+  "cofferdam.v1",
+  2,
+  cofferdam__v1__profile__enum_values_by_number,
+  2,
+  cofferdam__v1__profile__enum_values_by_name,
+  1,
+  cofferdam__v1__profile__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -19,6 +19,8 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Cofferdam__V1__SandboxOptions Cofferdam__V1__SandboxOptions;
 typedef struct Cofferdam__V1__SandboxOptions__LabelsEntry Cofferdam__V1__SandboxOptions__LabelsEntry;
 typedef struct Cofferdam__V1__SandboxOptions__EnvEntry Cofferdam__V1__SandboxOptions__EnvEntry;
+typedef struct Cofferdam__V1__SandboxOptions__TmpfsEntry Cofferdam__V1__SandboxOptions__TmpfsEntry;
+typedef struct Cofferdam__V1__SandboxOptions__UlimitsEntry Cofferdam__V1__SandboxOptions__UlimitsEntry;
 
 
 /* --- enums --- */
@@ -28,6 +30,11 @@ typedef enum _Cofferdam__V1__NetworkMode {
   COFFERDAM__V1__NETWORK_MODE__NETWORK_MODE_NONE = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(COFFERDAM__V1__NETWORK_MODE)
 } Cofferdam__V1__NetworkMode;
+typedef enum _Cofferdam__V1__Profile {
+  COFFERDAM__V1__PROFILE__PROFILE_UNSET = 0,
+  COFFERDAM__V1__PROFILE__PROFILE_HARDENED = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(COFFERDAM__V1__PROFILE)
+} Cofferdam__V1__Profile;
 
 /* --- messages --- */
 
@@ -53,6 +60,28 @@ struct  Cofferdam__V1__SandboxOptions__EnvEntry
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
+struct  Cofferdam__V1__SandboxOptions__TmpfsEntry
+{
+  ProtobufCMessage base;
+  char *key;
+  char *value;
+};
+#define COFFERDAM__V1__SANDBOX_OPTIONS__TMPFS_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&cofferdam__v1__sandbox_options__tmpfs_entry__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+struct  Cofferdam__V1__SandboxOptions__UlimitsEntry
+{
+  ProtobufCMessage base;
+  char *key;
+  char *value;
+};
+#define COFFERDAM__V1__SANDBOX_OPTIONS__ULIMITS_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&cofferdam__v1__sandbox_options__ulimits_entry__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
 struct  Cofferdam__V1__SandboxOptions
 {
   ProtobufCMessage base;
@@ -64,10 +93,27 @@ struct  Cofferdam__V1__SandboxOptions
   size_t n_env;
   Cofferdam__V1__SandboxOptions__EnvEntry **env;
   Cofferdam__V1__NetworkMode network_mode;
+  Cofferdam__V1__Profile profile;
+  uint64_t memory_bytes;
+  uint64_t nano_cpus;
+  uint32_t pids_limit;
+  size_t n_tmpfs;
+  Cofferdam__V1__SandboxOptions__TmpfsEntry **tmpfs;
+  protobuf_c_boolean read_only_root;
+  char *user;
+  protobuf_c_boolean drop_all_capabilities;
+  protobuf_c_boolean no_new_privileges;
+  char *runtime;
+  size_t n_ulimits;
+  Cofferdam__V1__SandboxOptions__UlimitsEntry **ulimits;
+  char *hostname;
+  char *platform;
+  char *workspace;
+  uint64_t deadline;
 };
 #define COFFERDAM__V1__SANDBOX_OPTIONS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&cofferdam__v1__sandbox_options__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, 0,NULL, 0,NULL, COFFERDAM__V1__NETWORK_MODE__NETWORK_MODE_UNSET }
+    , (char *)protobuf_c_empty_string, 0,NULL, 0,NULL, 0,NULL, COFFERDAM__V1__NETWORK_MODE__NETWORK_MODE_UNSET, COFFERDAM__V1__PROFILE__PROFILE_UNSET, 0, 0, 0, 0,NULL, 0, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
 
 
 /* Cofferdam__V1__SandboxOptions__LabelsEntry methods */
@@ -76,6 +122,12 @@ void   cofferdam__v1__sandbox_options__labels_entry__init
 /* Cofferdam__V1__SandboxOptions__EnvEntry methods */
 void   cofferdam__v1__sandbox_options__env_entry__init
                      (Cofferdam__V1__SandboxOptions__EnvEntry         *message);
+/* Cofferdam__V1__SandboxOptions__TmpfsEntry methods */
+void   cofferdam__v1__sandbox_options__tmpfs_entry__init
+                     (Cofferdam__V1__SandboxOptions__TmpfsEntry         *message);
+/* Cofferdam__V1__SandboxOptions__UlimitsEntry methods */
+void   cofferdam__v1__sandbox_options__ulimits_entry__init
+                     (Cofferdam__V1__SandboxOptions__UlimitsEntry         *message);
 /* Cofferdam__V1__SandboxOptions methods */
 void   cofferdam__v1__sandbox_options__init
                      (Cofferdam__V1__SandboxOptions         *message);
@@ -103,6 +155,12 @@ typedef void (*Cofferdam__V1__SandboxOptions__LabelsEntry_Closure)
 typedef void (*Cofferdam__V1__SandboxOptions__EnvEntry_Closure)
                  (const Cofferdam__V1__SandboxOptions__EnvEntry *message,
                   void *closure_data);
+typedef void (*Cofferdam__V1__SandboxOptions__TmpfsEntry_Closure)
+                 (const Cofferdam__V1__SandboxOptions__TmpfsEntry *message,
+                  void *closure_data);
+typedef void (*Cofferdam__V1__SandboxOptions__UlimitsEntry_Closure)
+                 (const Cofferdam__V1__SandboxOptions__UlimitsEntry *message,
+                  void *closure_data);
 typedef void (*Cofferdam__V1__SandboxOptions_Closure)
                  (const Cofferdam__V1__SandboxOptions *message,
                   void *closure_data);
@@ -113,9 +171,12 @@ typedef void (*Cofferdam__V1__SandboxOptions_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    cofferdam__v1__network_mode__descriptor;
+extern const ProtobufCEnumDescriptor    cofferdam__v1__profile__descriptor;
 extern const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__descriptor;
 extern const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__labels_entry__descriptor;
 extern const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__env_entry__descriptor;
+extern const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__tmpfs_entry__descriptor;
+extern const ProtobufCMessageDescriptor cofferdam__v1__sandbox_options__ulimits_entry__descriptor;
 
 PROTOBUF_C__END_DECLS
 

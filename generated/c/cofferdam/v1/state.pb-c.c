@@ -388,18 +388,38 @@ const ProtobufCMessageDescriptor cofferdam__v1__seal__descriptor =
   (ProtobufCMessageInit) cofferdam__v1__seal__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue cofferdam__v1__feature__enum_values_by_number[2] =
+static const ProtobufCEnumValue cofferdam__v1__feature__enum_values_by_number[12] =
 {
   { "FEATURE_UNSPECIFIED", "COFFERDAM__V1__FEATURE__FEATURE_UNSPECIFIED", 0 },
   { "FEATURE_NETWORK_ISOLATION", "COFFERDAM__V1__FEATURE__FEATURE_NETWORK_ISOLATION", 1 },
+  { "FEATURE_MEMORY", "COFFERDAM__V1__FEATURE__FEATURE_MEMORY", 2 },
+  { "FEATURE_CPUS", "COFFERDAM__V1__FEATURE__FEATURE_CPUS", 3 },
+  { "FEATURE_PIDS_LIMIT", "COFFERDAM__V1__FEATURE__FEATURE_PIDS_LIMIT", 4 },
+  { "FEATURE_READ_ONLY_ROOT", "COFFERDAM__V1__FEATURE__FEATURE_READ_ONLY_ROOT", 5 },
+  { "FEATURE_USER", "COFFERDAM__V1__FEATURE__FEATURE_USER", 6 },
+  { "FEATURE_DROP_ALL_CAPABILITIES", "COFFERDAM__V1__FEATURE__FEATURE_DROP_ALL_CAPABILITIES", 7 },
+  { "FEATURE_NO_NEW_PRIVILEGES", "COFFERDAM__V1__FEATURE__FEATURE_NO_NEW_PRIVILEGES", 8 },
+  { "FEATURE_RUNTIME", "COFFERDAM__V1__FEATURE__FEATURE_RUNTIME", 9 },
+  { "FEATURE_ULIMITS", "COFFERDAM__V1__FEATURE__FEATURE_ULIMITS", 10 },
+  { "FEATURE_DEADLINE", "COFFERDAM__V1__FEATURE__FEATURE_DEADLINE", 11 },
 };
 static const ProtobufCIntRange cofferdam__v1__feature__value_ranges[] = {
-{0, 0},{0, 2}
+{0, 0},{0, 12}
 };
-static const ProtobufCEnumValueIndex cofferdam__v1__feature__enum_values_by_name[2] =
+static const ProtobufCEnumValueIndex cofferdam__v1__feature__enum_values_by_name[12] =
 {
+  { "FEATURE_CPUS", 3 },
+  { "FEATURE_DEADLINE", 11 },
+  { "FEATURE_DROP_ALL_CAPABILITIES", 7 },
+  { "FEATURE_MEMORY", 2 },
   { "FEATURE_NETWORK_ISOLATION", 1 },
+  { "FEATURE_NO_NEW_PRIVILEGES", 8 },
+  { "FEATURE_PIDS_LIMIT", 4 },
+  { "FEATURE_READ_ONLY_ROOT", 5 },
+  { "FEATURE_RUNTIME", 9 },
+  { "FEATURE_ULIMITS", 10 },
   { "FEATURE_UNSPECIFIED", 0 },
+  { "FEATURE_USER", 6 },
 };
 const ProtobufCEnumDescriptor cofferdam__v1__feature__descriptor =
 {
@@ -408,9 +428,9 @@ const ProtobufCEnumDescriptor cofferdam__v1__feature__descriptor =
   "Feature",
   "Cofferdam__V1__Feature",
   "cofferdam.v1",
-  2,
+  12,
   cofferdam__v1__feature__enum_values_by_number,
-  2,
+  12,
   cofferdam__v1__feature__enum_values_by_name,
   1,
   cofferdam__v1__feature__value_ranges,
