@@ -9,11 +9,11 @@ export LC_ALL=C.UTF-8
 # shellcheck disable=SC2034
 {
   BUILD_PACKAGES=(meson ninja-build gcc libc6-dev pkg-config libcurl4-openssl-dev libjansson-dev
-    libprotobuf-c-dev libssl-dev uuid-dev libcmocka-dev python3
+    libprotobuf-c-dev libssl-dev uuid-dev libarchive-dev libcmocka-dev python3 musl-tools
     protobuf-compiler protobuf-c-compiler libprotobuf-dev python3-protobuf)
   ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
-  TEST_PACKAGES=(g++ make musl-tools clang libclang-rt-14-dev abigail-tools git libuv1-dev
+  TEST_PACKAGES=(g++ make clang libclang-rt-14-dev abigail-tools git libuv1-dev
     "${ROOM_PACKAGES[@]}")
   # For the programs of tests/interop; any toolchain that is there will do.
   LANGUAGE_TOOLS=(go:golang-go node:nodejs npm:npm javac:default-jdk-headless mvn:maven

@@ -3,7 +3,7 @@
 # Builds the agent as a static binary for each architecture that has its tools here:
 #   build.sh OUTDIR [amd64] [arm64]
 # Needs musl-tools, protobuf-c-compiler and libprotobuf-c-dev; for arm64 gcc-aarch64-linux-gnu and
-# the packages musl-dev:arm64 and libprotobuf-c-dev:arm64 (only unpacked, see fetch_arm64). The
+# the packages musl-dev:arm64 and libprotobuf-c-dev:arm64 (else only unpacked, see fetch_arm64). The
 # same sources and packages give the same bytes.
 set -euo pipefail
 
@@ -61,8 +61,12 @@ for target; do
       link x86_64-linux-gnu-gcc amd64 /usr/include/x86_64-linux-musl /usr/lib/x86_64-linux-musl \
         /usr/include /usr/lib/x86_64-linux-gnu "$out/cofferdam-agent-amd64" ;;
     arm64)
-      fetch_arm64
-      base="$out/arm64-packages/root/usr"
+      base=/usr
+      if [ ! -e $base/lib/aarch64-linux-musl/libc.a ] ||
+        [ ! -e $base/lib/aarch64-linux-gnu/libprotobuf-c.a ]; then
+        fetch_arm64
+        base="$out/arm64-packages/root/usr"
+      fi
       link aarch64-linux-gnu-gcc arm64 "$base/include/aarch64-linux-musl" \
         "$base/lib/aarch64-linux-musl" "$base/include" "$base/lib/aarch64-linux-gnu" \
         "$out/cofferdam-agent-arm64" ;;

@@ -67,6 +67,9 @@ static cdam_status check_config(cdam_client *client, cdam_error *err) {
   const cdam_client_config *config = &client->config;
   if (config->timeout_ms == 0)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the timeout must not be 0");
+  if (config->agent != CDAM_AGENT_AUTO && config->agent != CDAM_AGENT_REQUIRED &&
+      config->agent != CDAM_AGENT_OFF)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "there is no agent policy %d", (int)config->agent);
   cdam_status status = cdam_endpoint_parse(config->endpoint, config->tls, &client->endpoint, err);
   if (status != CDAM_OK || client->endpoint.socket_path) return status;
   if (config->tls) return find_certificates(client, err);
@@ -116,6 +119,8 @@ void cdam_client_free(cdam_client *client) {
   pthread_mutex_destroy(&client->lock);
   cdam_endpoint_clear(&client->endpoint);
   cdam_client_config_clear(&client->config);
+  for (size_t i = 0; i < CDAM_AGENT_ARCHITECTURES; i++)
+    free(client->agents[i].bytes);
   free(client->ca_file);
   free(client->cert_file);
   free(client->key_file);

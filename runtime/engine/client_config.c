@@ -35,7 +35,16 @@ static char *default_cert_path(void) {
   return asprintf(&path, "%s/.docker", home ? home : "") >= 0 ? path : NULL;
 }
 
+/* What is found there is run in every sandbox, so a program with more rights than its user does not
+ * listen. */
+static bool find_agent_directory(cdam_client_config *config) {
+  const char *directory = secure_getenv("COFFERDAM_AGENT_DIR");
+  if (!directory || !*directory) directory = CDAM_AGENT_INSTALL_DIRECTORY;
+  return copy_text(directory, &config->agent_directory);
+}
+
 static bool read_environment(cdam_client_config *config) {
+  if (!find_agent_directory(config)) return false;
   const char *endpoint = environment("DOCKER_HOST");
   if (!copy_text(endpoint ? endpoint : CDAM_DEFAULT_ENDPOINT, &config->endpoint)) return false;
   config->tls = environment("DOCKER_TLS_VERIFY") != NULL;
@@ -64,6 +73,7 @@ void cdam_client_config_clear(cdam_client_config *config) {
   free(config->registry_auth);
   free(config->endpoint);
   free(config->cert_path);
+  free(config->agent_directory);
   cdam_options_free(config->minimum);
   *config = (cdam_client_config){0};
 }
@@ -77,10 +87,11 @@ void cdam_client_config_free(cdam_client_config *config) {
 cdam_status cdam_client_config_copy(const cdam_client_config *from, cdam_client_config *to,
                                     cdam_error *err) {
   *to = *from;
-  to->endpoint = to->cert_path = to->registry_auth = NULL;
+  to->endpoint = to->cert_path = to->registry_auth = to->agent_directory = NULL;
   to->minimum = NULL;
   if (!copy_text(from->endpoint, &to->endpoint) || !copy_text(from->cert_path, &to->cert_path) ||
-      !copy_text(from->registry_auth, &to->registry_auth)) {
+      !copy_text(from->registry_auth, &to->registry_auth) ||
+      !copy_text(from->agent_directory, &to->agent_directory)) {
     cdam_client_config_clear(to);
     return cdam_fail_memory(err);
   }
@@ -139,6 +150,18 @@ void cdam_client_config_set_pull_progress(cdam_client_config *config, cdam_pull_
   if (!config) return;
   config->progress = progress;
   config->progress_user = user;
+}
+
+cdam_status cdam_client_config_set_agent_directory(cdam_client_config *config,
+                                                   const char *directory, cdam_error *err) {
+  if (!config) return no_config(err);
+  if (!directory || !*directory)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the agent's directory is NULL or empty");
+  return replace(&config->agent_directory, directory, err);
+}
+
+void cdam_client_config_set_agent(cdam_client_config *config, cdam_agent_policy policy) {
+  if (config) config->agent = policy;
 }
 
 /* A policy needs no image, valid options do. */

@@ -14,6 +14,18 @@
 /* An engine's id, with its NUL. */
 #define CDAM_ENGINE_ID_SIZE 257
 
+/* A SHA-256 in lower-case hexadecimal digits, with its NUL. */
+#define CDAM_DIGEST_SIZE 65
+
+/* The agent's program for one architecture, as it was read from its file. */
+typedef struct cdam_agent_binary {
+  char digest[CDAM_DIGEST_SIZE];
+  unsigned char *bytes; /* NULL until it was read */
+  size_t size;
+} cdam_agent_binary;
+
+#define CDAM_AGENT_ARCHITECTURES 2
+
 struct cdam_client_config {
   char *endpoint;  /* as given */
   char *cert_path; /* directory, when tls */
@@ -24,6 +36,8 @@ struct cdam_client_config {
   cdam_pull_progress progress;
   void *progress_user;
   char *registry_auth;
+  char *agent_directory;
+  cdam_agent_policy agent;
 };
 
 struct cdam_client {
@@ -38,6 +52,10 @@ struct cdam_client {
   char api_version[8]; /* "1.41"; "" until settled */
   char engine_id[CDAM_ENGINE_ID_SIZE];
   bool engine_id_known;
+  char architecture[16]; /* the engine's, in its own word; "" until its id is known */
+  cdam_agent_binary agents[CDAM_AGENT_ARCHITECTURES]; /* constant once read */
+  char agent_volume[CDAM_DIGEST_SIZE];                /* the agent whose volume was found filled */
+  char agent_engine[CDAM_ENGINE_ID_SIZE];             /* on this engine; see agent_volume.h */
 };
 
 /* client_config.c: a deep copy into *to, and its end. */

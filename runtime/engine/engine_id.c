@@ -36,11 +36,14 @@ cdam_status cdam_client_learn_engine_id(cdam_client *client, const cdam_reply *r
   cdam_status status = cdam_answer_json(reply, "ask for the engine's id", &info, err);
   if (status != CDAM_OK) return status;
   const char *found = lasting_id(info);
+  const char *architecture = cdam_json_string_at(info, "Architecture");
   if (is_engine_id(found)) {
     snprintf(id, CDAM_ENGINE_ID_SIZE, "%s", found);
     pthread_mutex_lock(&client->lock);
     memcpy(client->engine_id, id, CDAM_ENGINE_ID_SIZE);
     client->engine_id_known = true;
+    snprintf(client->architecture, sizeof client->architecture, "%s",
+             architecture ? architecture : "");
     pthread_mutex_unlock(&client->lock);
   } else {
     status = cdam_fail(err, CDAM_ERR_PROTOCOL, "the engine's id is no id: %.64s", found);

@@ -6,9 +6,6 @@
 #include "link/link.h"
 #include "session/session_private.h"
 
-/* Does the session's container have an agent (by what inspect said when it was verified)? */
-bool cdam_session_has_agent(const cdam_session *session);
-
 /* The session's link in a loop, made when there is none or it broke; with a reference for the
  * caller. CDAM_ERR_NO_AGENT when the container has none; CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link **out,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/answer.h"
+#include "session/agent_container.h"
 #include "session/session.h"
 #include "session/verify.h"
 
@@ -47,9 +48,10 @@ static void paused_again(cdam_operation *op, const cdam_reply *reply) {
   undone(cdam_launch_of(op), reply, "paused again");
 }
 
-void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
-  launch->failure = *error;
-  launch->op.deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
+static void undo(cdam_operation *op, cdam_status status, const cdam_error *error) {
+  (void)status;
+  (void)error;
+  cdam_launch *launch = cdam_launch_of(op);
   const char *container = cdam_launch_state(launch)->message.container_id;
   if (launch->made)
     cdam_launch_send(launch, "DELETE", container, "?force=1&v=1", rolled_back);
@@ -61,9 +63,27 @@ void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
     cdam_launch_finish_failed(launch);
 }
 
+void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
+  launch->failure = *error;
+  launch->op.deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
+  if (launch->agent.helper[0])
+    cdam_agent_abandon(&launch->op, &launch->agent, undo);
+  else
+    undo(&launch->op, CDAM_OK, NULL);
+}
+
 void cdam_launch_fail_with(cdam_launch *launch, cdam_status status, cdam_error *error) {
   error->code = status;
   cdam_launch_fail(launch, error);
+}
+
+cdam_status cdam_launch_verify(cdam_launch *launch, const json_t *inspect, cdam_error *err) {
+  cdam_status status = cdam_verify(cdam_launch_state(launch), inspect, err);
+  if (status != CDAM_OK) return status;
+  const char *agent = cdam_agent_digest_of(inspect);
+  launch->session->has_agent = agent != NULL;
+  snprintf(launch->found_agent, sizeof launch->found_agent, "%s", agent ? agent : "");
+  return CDAM_OK;
 }
 
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
@@ -71,7 +91,7 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_error error;
   json_t *inspect = NULL;
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
-  if (status == CDAM_OK) status = cdam_verify(cdam_launch_state(launch), inspect, &error);
+  if (status == CDAM_OK) status = cdam_launch_verify(launch, inspect, &error);
   if (status == CDAM_OK)
     launch->verified(launch, inspect);
   else
@@ -94,7 +114,8 @@ static void running(cdam_launch *launch, const json_t *inspect) {
   long long code = (long long)json_integer_value(cdam_json_at(inspect, "State.ExitCode"));
   cdam_fail(&error, CDAM_ERR_EXITED,
             "the container ended as soon as it was started, with status %lld%s", code,
-            code == 127 ? "; the image must have a `tail` program" : "");
+            code == 127 && !launch->session->has_agent ? "; the image must have a `tail` program"
+                                                       : "");
   cdam_launch_fail(launch, &error);
 }
 
@@ -103,11 +124,19 @@ static void started(cdam_operation *op, const cdam_reply *reply) {
   cdam_error error;
   cdam_status status = cdam_answer_check(reply, "start container", &error);
   if (status != CDAM_OK) {
-    cdam_launch_fail_with(launch, status, &error);
+    if (cdam_launch_lacks_agent(launch, reply))
+      cdam_launch_restore_agent(launch, &error);
+    else
+      cdam_launch_fail_with(launch, status, &error);
     return;
   }
   launch->started = reply->http != 304;
   cdam_launch_inspect(launch, running);
+}
+
+void cdam_launch_start(cdam_launch *launch) {
+  cdam_launch_send(launch, "POST", cdam_launch_state(launch)->message.container_id, "/start",
+                   started);
 }
 
 static void unpaused(cdam_operation *op, const cdam_reply *reply) {
@@ -131,7 +160,7 @@ void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect) {
     return;
   case CDAM_CONTAINER_CREATED:
   case CDAM_CONTAINER_EXITED:
-    cdam_launch_send(launch, "POST", container, "/start", started);
+    cdam_launch_start(launch);
     return;
   case CDAM_CONTAINER_PAUSED:
     if (launch->flags.unpause) {

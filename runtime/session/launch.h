@@ -15,6 +15,7 @@
 
 #include "engine/operation.h"
 #include "session/adopt.h"
+#include "session/agent_volume.h"
 #include "session/create_request.h"
 #include "session/session_private.h"
 
@@ -36,6 +37,10 @@ struct cdam_launch {
   int lookups;             /* for a container whose creation was never answered */
   bool doubtful;           /* the name was taken, perhaps by our own request, sent twice */
   cdam_adoption *adoption; /* that comes before, or NULL */
+  cdam_agent_job agent;
+  bool with_agent;                    /* the container to be created gets it */
+  bool agent_restored;                /* its volume was looked into, since a start failed */
+  char found_agent[CDAM_DIGEST_SIZE]; /* of the container that was inspected; "" */
   cdam_verified_step verified;
   cdam_error failure; /* the first one, kept while cleaning up */
   cdam_session_callback callback;
@@ -72,9 +77,14 @@ void cdam_launch_send(cdam_launch *launch, const char *method, const char *conta
 /* Inspects the state's container and verifies it; `next` runs when all is well. */
 void cdam_launch_inspect(cdam_launch *launch, cdam_verified_step next);
 
+/* Verifies an inspect answer, and keeps what it says of the agent. */
+cdam_status cdam_launch_verify(cdam_launch *launch, const json_t *inspect, cdam_error *err);
+
 /* From a container that is as the state says to one that runs: starts it when it is stopped,
  * unpauses it when that is allowed, verifies it again after either, and finishes. */
 void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect);
+
+void cdam_launch_start(cdam_launch *launch);
 
 /* The end: undoes what this operation did, and finishes with the error. */
 void cdam_launch_fail(cdam_launch *launch, const cdam_error *error);
@@ -87,6 +97,18 @@ void cdam_launch_finish_failed(cdam_launch *launch);
 
 void cdam_launch_create(cdam_operation *op, const cdam_reply *reply);
 void cdam_launch_recreate(cdam_launch *launch);
+
+/* ---- launch_agent.c ---- */
+
+/* The last before the create request: makes sure of the agent, as the client's policy has it. */
+void cdam_launch_prepare_container(cdam_launch *launch);
+
+/* Does this answer to a start say that the agent's program is missing? */
+bool cdam_launch_lacks_agent(const cdam_launch *launch, const cdam_reply *reply);
+
+/* Looks into the agent's volume, fills it again if need be, and starts the container once more; or
+ * fails with CDAM_ERR_NO_AGENT. */
+void cdam_launch_restore_agent(cdam_launch *launch, const cdam_error *refusal);
 
 /* ---- launch_container.c ---- */
 

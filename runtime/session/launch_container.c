@@ -138,18 +138,12 @@ static cdam_status keep_warnings(cdam_launch *launch, const json_t *json, cdam_e
   return CDAM_OK;
 }
 
-/* Podman says it with a 500. */
-static bool is_name_taken(const cdam_reply *reply) {
-  return reply->http == 409 ||
-         (reply->http == 500 && strcasestr(reply->body, "name is already in use"));
-}
-
 static void created(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   cdam_error error;
   json_t *json = NULL;
   cdam_status status = cdam_answer_json(reply, "create container", &json, &error);
-  if (is_name_taken(reply)) {
+  if (cdam_is_name_taken(reply)) {
     launch->doubtful = true;
     lookup_by_name(launch, name_holder_inspected);
     return;
@@ -174,8 +168,9 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
 void cdam_launch_create_container(cdam_launch *launch) {
   cdam_error error;
   char *body = NULL;
-  cdam_status status = cdam_create_request_body(cdam_launch_state(launch), launch->image_reference,
-                                                launch->creation_id, &body, &error);
+  cdam_status status = cdam_create_request_body(
+      cdam_launch_state(launch), launch->image_reference, launch->creation_id,
+      launch->with_agent ? launch->agent.digest : NULL, &body, &error);
   if (status != CDAM_OK) {
     cdam_launch_fail_with(launch, status, &error);
     return;

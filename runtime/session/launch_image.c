@@ -29,7 +29,7 @@ static void engine_known(cdam_operation *op, const cdam_reply *reply) {
   cdam_error error;
   cdam_status status = settle_engine(launch, reply, &error);
   if (status == CDAM_OK)
-    cdam_launch_create_container(launch);
+    cdam_launch_prepare_container(launch);
   else
     cdam_launch_fail_with(launch, status, &error);
 }
@@ -56,7 +56,7 @@ static void image_found(cdam_operation *op, cdam_status status, const cdam_error
   if (status != CDAM_OK)
     cdam_launch_fail_with(launch, status, &failure);
   else if (known)
-    cdam_launch_create_container(launch);
+    cdam_launch_prepare_container(launch);
   else
     ask_engine(launch, engine_known);
 }
@@ -84,7 +84,7 @@ static void image_pulled_again(cdam_operation *op, cdam_status status, const cda
     return;
   }
   launch->image_reference = state->options->image;
-  cdam_launch_create_container(launch);
+  cdam_launch_prepare_container(launch);
 }
 
 /* The image that the sandbox was made from goes before whatever its name means today. */
@@ -93,7 +93,7 @@ static void image_looked_up(cdam_operation *op, cdam_status status, const cdam_e
   const Cofferdam__V1__SessionState *state = &cdam_launch_state(launch)->message;
   if (status == CDAM_OK) {
     launch->image_reference = state->image_id;
-    cdam_launch_create_container(launch);
+    cdam_launch_prepare_container(launch);
   } else if (status == CDAM_ERR_NOT_FOUND) {
     cdam_image_job_clear(&launch->image);
     cdam_image_ensure(op, &launch->image, state->options->image, true, image_pulled_again);

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "options/compare_text.h"
+#include "session/agent_container.h"
 #include "session/create_request.h"
 #include "session/verify.h"
 
@@ -104,7 +105,8 @@ static cdam_status drift(const char *path, const char *expected, const json_t *a
 }
 
 /* An image may ask for volumes, which the engine makes for the container alone and gives a long
- * name. A volume with any other name belongs to somebody; adoption warns of those. */
+ * name. A volume with any other name belongs to somebody; adoption warns of those. The agent's is
+ * the one exception. */
 static bool is_own_mount(const json_t *mount, bool adopted) {
   const char *type = json_string_value(json_object_get(mount, "Type"));
   const char *name = json_string_value(json_object_get(mount, "Name"));
@@ -120,7 +122,7 @@ static cdam_status check_mounts(const json_t *inspect, bool adopted, cdam_error 
   size_t index;
   const json_t *mount;
   json_array_foreach(mounts, index, mount) {
-    if (!is_own_mount(mount, adopted))
+    if (!is_own_mount(mount, adopted) && !cdam_is_agent_mount(inspect, mount))
       return drift("Mounts", "volumes of its own alone", json_object_get(mount, "Destination"),
                    err);
   }

@@ -68,7 +68,7 @@ static void looked(cdam_operation *op, const cdam_reply *reply) {
       cdam_launch_fail_with(launch, status, &error);
     return;
   }
-  if (status == CDAM_OK) status = cdam_verify(cdam_launch_state(launch), inspect, &error);
+  if (status == CDAM_OK) status = cdam_launch_verify(launch, inspect, &error);
   if (status == CDAM_OK)
     cdam_launch_bring_up(launch, inspect);
   else

@@ -94,6 +94,10 @@ bool cdam_session_was_adopted(const cdam_session *session) {
   return session && session->adopted;
 }
 
+bool cdam_session_has_agent(const cdam_session *session) {
+  return session && session->has_agent;
+}
+
 void cdam_session_set_workspace_ready(cdam_session *session, bool ready) {
   if (session) session->state->message.workspace_ready = ready;
 }

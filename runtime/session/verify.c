@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "engine/answer.h"
+#include "session/agent_container.h"
 #include "session/create_request.h"
 #include "session/reach.h"
 
@@ -23,8 +24,12 @@ const char *cdam_container_status_word(const json_t *inspect) {
   return word ? word : "in no known status";
 }
 
-bool cdam_is_container_id(const char *text) {
+bool cdam_is_digest(const char *text) {
   return text && strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+bool cdam_is_container_id(const char *text) {
+  return cdam_is_digest(text);
 }
 
 const char *cdam_label_of(const json_t *inspect, const char *key) {
@@ -55,5 +60,6 @@ cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_err
                      "container %.12s does not bear the label of session %s", id,
                      state->message.session_id);
   cdam_status status = cdam_generated_compare(&state->message, inspect, err);
+  if (status == CDAM_OK) status = cdam_check_agent(&state->message, inspect, err);
   return status == CDAM_OK ? cdam_check_reach(&state->message, inspect, err) : status;
 }

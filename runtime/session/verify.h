@@ -22,7 +22,10 @@ cdam_container_status cdam_container_status_of(const json_t *inspect);
 /* The engine's word for it; "in no known status" when it gives none. */
 const char *cdam_container_status_word(const json_t *inspect);
 
-/* 64 lower-case hexadecimal digits: fit for a URL. */
+/* 64 lower-case hexadecimal digits. */
+bool cdam_is_digest(const char *text);
+
+/* The same: fit for a URL. */
 bool cdam_is_container_id(const char *text);
 
 /* Does the container bear the session's label? */
@@ -33,7 +36,8 @@ bool cdam_is_session_container(const json_t *inspect, const char *session_id);
 bool cdam_is_owned(const json_t *inspect, const char *session_id);
 
 /* Checks an inspect answer against the state: the id, whose it is, the image, every option in use,
- * and that it reaches no more than those ask for. CDAM_ERR_NOT_OURS, CDAM_ERR_DRIFT. */
+ * that an agent is there in the right way, and that it reaches no more than those ask for.
+ * CDAM_ERR_NOT_OURS, CDAM_ERR_DRIFT. */
 cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_error *err);
 
 /* The string value of a label, or NULL. (Label keys hold dots, so cdam_json_at is not for

@@ -250,6 +250,7 @@ static cdam_client *client_of(const char *endpoint, unsigned timeout_ms) {
   assert_int_equal(cdam_client_config_set_endpoint(config, endpoint, &error), CDAM_OK);
   cdam_client_config_allow_plain_tcp(config, true);
   cdam_client_config_set_timeout(config, timeout_ms);
+  cdam_client_config_set_agent(config, CDAM_AGENT_OFF);
   assert_int_equal(cdam_client_new(config, &client, &error), CDAM_OK);
   cdam_client_config_free(config);
   return client;

@@ -101,7 +101,7 @@ scripted_engine *scripted_engine_start_at(const char *path, const scripted_rule 
 /* "unix:///tmp/.../docker.sock" or "tcp://127.0.0.1:port". */
 const char *scripted_engine_endpoint(const scripted_engine *engine);
 
-/* A client of this engine; free it before the engine stops. */
+/* A client of this engine, whose sandboxes get no agent; free it before the engine stops. */
 cdam_client *scripted_engine_client(const scripted_engine *engine, unsigned timeout_ms);
 
 /* How many requests came so far that match; NULL and "*" match all, _pings included. */

@@ -291,6 +291,7 @@ static void test_in_the_progress_of_a_pull(void **state) {
     assert_int_equal(
         cdam_client_config_set_endpoint(config, scripted_engine_endpoint(engine), NULL), CDAM_OK);
     cdam_client_config_set_pull_progress(config, stop_pulling, &this);
+    cdam_client_config_set_agent(config, CDAM_AGENT_OFF);
     assert_int_equal(cdam_client_new(config, &client, NULL), CDAM_OK);
     cdam_client_config_free(config);
     cdam_options *options = model_options(CDAM_NETWORK_MODE_NONE);

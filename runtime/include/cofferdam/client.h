@@ -25,6 +25,10 @@ typedef struct cdam_client cdam_client;
  *   DOCKER_TLS_VERIFY   not empty: TLS, with the server's certificate checked
  *   DOCKER_CERT_PATH    directory with ca.pem, cert.pem and key.pem; default ~/.docker
  *
+ * and, except in a program that was given more rights than its user has,
+ *
+ *   COFFERDAM_AGENT_DIR the directory of the agent's programs; default where they were installed
+ *
  * Docker contexts, proxies (HTTP_PROXY and the like) and .netrc are not read. Nothing is
  * checked or opened yet. Free with cdam_client_config_free. CDAM_ERR_NO_MEMORY. Since 0.1.
  */
@@ -86,6 +90,32 @@ CDAM_API void cdam_client_config_set_pull_progress(cdam_client_config *config,
 CDAM_API CDAM_CHECK cdam_status cdam_client_config_set_registry_auth(cdam_client_config *config,
                                                                      const char *base64url,
                                                                      cdam_error *err);
+
+/*
+ * Whether new sandboxes run our agent as their first process: a small static program that takes
+ * orphans and signals, and through which processes, terminals and files of the sandbox are reached
+ * without a tool of the image and without the engine's exec. It is put into a volume, once for each
+ * engine, that sandboxes have mounted read-only.
+ */
+typedef enum cdam_agent_policy {
+  /* Where it can be had. Where it cannot (no program for the engine's architecture; an engine that
+   * has no volumes or cannot fill one) the sandbox waits in the image's own `tail`, and a warning of
+   * the session says why, and what is weaker. */
+  CDAM_AGENT_AUTO = 0,
+  CDAM_AGENT_REQUIRED = 1, /* where it cannot, CDAM_ERR_NO_AGENT, and nothing is left behind */
+  CDAM_AGENT_OFF = 2       /* never */
+} cdam_agent_policy;
+
+/* Default CDAM_AGENT_AUTO. Sandboxes that are there already are used as they are. A number that is
+ * no policy is refused by cdam_client_new. Since 0.1. */
+CDAM_API void cdam_client_config_set_agent(cdam_client_config *config, cdam_agent_policy policy);
+
+/* The directory with cofferdam-agent-amd64 and cofferdam-agent-arm64, instead of
+ * COFFERDAM_AGENT_DIR. It is read when a sandbox first needs it, and only once for each client.
+ * CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY. Since 0.1. */
+CDAM_API CDAM_CHECK cdam_status cdam_client_config_set_agent_directory(cdam_client_config *config,
+                                                                       const char *directory,
+                                                                       cdam_error *err);
 
 /*
  * A client. Checks the configuration (NULL: the environment's) and opens nothing:

@@ -86,6 +86,10 @@ CDAM_API bool cdam_session_was_recreated(const cdam_session *session);
 /* Tells whether cdam_resume adopted the container. Since 0.1. */
 CDAM_API bool cdam_session_was_adopted(const cdam_session *session);
 
+/* Tells whether the sandbox runs our agent (client.h, cdam_agent_policy). One that was adopted, or
+ * made without it, does not. Since 0.1. */
+CDAM_API bool cdam_session_has_agent(const cdam_session *session);
+
 /* Records in the state whether the caller has filled the workspace. Since 0.1. */
 CDAM_API void cdam_session_set_workspace_ready(cdam_session *session, bool ready);
 
