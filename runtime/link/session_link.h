@@ -4,6 +4,7 @@
 #define COFFERDAM_LINK_SESSION_LINK_H
 
 #include "link/link.h"
+#include "link/own_loop.h"
 #include "session/session_private.h"
 
 /* The session's link in a loop, made when there is none or it broke; with a reference for the
@@ -12,10 +13,16 @@ cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link 
                               cdam_error *err);
 
 /* The loop in which the blocking calls of this session run that use the agent; made at the first
- * one, and kept, since the link lives in it. NULL when out of memory. */
+ * one, and kept, since the link lives in it. NULL when out of memory. It is the one of
+ * session->own_loop (own_loop.h), which handles that outlive the session keep. */
 cdam_loop *cdam_session_own_loop(cdam_session *session);
 
-/* cdam_session_free: drops the links and the loop. */
+/* What each blocking call over the agent begins with: that loop, and a link in it with a reference
+ * for the caller. The errors of cdam_session_link. */
+cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
+                                  cdam_error *err);
+
+/* cdam_session_free: drops the links and the reference to the loop. */
 void cdam_session_drop_links(cdam_session *session);
 
 #endif

@@ -18,6 +18,7 @@ struct cdam_session {
   bool has_agent; /* by what inspect says: its container runs our agent as PID 1 */
   char **warnings; /* owned */
   size_t warning_count;
+  struct cdam_own_loop *own_loop; /* a reference, or NULL: link/own_loop.h */
 };
 
 #endif
