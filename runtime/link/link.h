@@ -46,7 +46,8 @@ typedef struct cdam_channel_events {
 struct cdam_channel {
   TAILQ_ENTRY(cdam_channel) in_link;
   cdam_link *link; /* NULL when it is closed */
-  uint32_t number;
+  uint32_t number; /* 0 while its request waits for the link or for a free number */
+  struct cdam_opening *opening;
   const cdam_channel_events *events;
   int64_t credit;  /* bytes that may be sent */
   int64_t granted; /* bytes that the agent may still send */
@@ -74,7 +75,8 @@ bool cdam_link_is_broken(const cdam_link *link);
 /* The loop it lives in; NULL when that is gone. */
 cdam_loop *cdam_link_loop(const cdam_link *link);
 
-/* What the agent said in its hello; "" and 0 before. `instance` is lower-case hex. */
+/* What the agent said in its hello; "" before. `instance` is lower-case hex; `workspace` is also ""
+ * when the agent has none. */
 const char *cdam_link_instance(const cdam_link *link);
 const char *cdam_link_workspace(const cdam_link *link);
 
