@@ -137,6 +137,7 @@ const char *cdam_status_name(cdam_status status) {
     NAME(CDAM_ERR_SEAL);
     NAME(CDAM_ERR_UNSUPPORTED);
     NAME(CDAM_ERR_POLICY);
+    NAME(CDAM_ERR_EXPIRED);
     NAME(CDAM_ERR_DRIFT);
     NAME(CDAM_ERR_NOT_OURS);
     NAME(CDAM_ERR_PAUSED);

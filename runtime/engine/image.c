@@ -49,10 +49,12 @@ static bool inspect_path(const cdam_image_reference *parts, cdam_buffer *path) {
          cdam_buffer_append_text(path, version_of(parts)) && cdam_buffer_append_text(path, "/json");
 }
 
-static bool pull_path(const cdam_image_reference *parts, cdam_buffer *path) {
+static bool pull_path(const cdam_image_job *job, cdam_buffer *path) {
+  const cdam_image_reference *parts = &job->parts;
   return cdam_buffer_append_text(path, "/images/create?fromImage=") &&
          cdam_buffer_append_escaped(path, parts->name) && cdam_buffer_append_text(path, "&tag=") &&
-         cdam_buffer_append_escaped(path, version_of(parts));
+         cdam_buffer_append_escaped(path, version_of(parts)) &&
+         (!job->options || cdam_generated_create_query(job->options, path));
 }
 
 static void inspect(cdam_operation *op, cdam_image_job *job) {
@@ -75,7 +77,8 @@ static void pulled(cdam_operation *op, const cdam_reply *reply) {
     if (reply->status == CDAM_OK && (reply->http < 200 || reply->http > 299)) {
       cdam_error refusal = error;
       cdam_fail(&error, reply->http == 404 ? CDAM_ERR_NOT_FOUND : CDAM_ERR_PULL,
-                "image \"%s\" is not on the engine: %s", job->reference, refusal.message);
+                "image \"%s\" is not on the engine%s: %s", job->reference,
+                job->other ? " for the platform asked for" : "", refusal.message);
       error.http_status = refusal.http_status;
       error.retry = refusal.retry;
     }
@@ -92,7 +95,7 @@ static bool progress(void *user, const char *bytes, size_t length, cdam_error *f
 
 static void pull(cdam_operation *op, cdam_image_job *job) {
   cdam_buffer path = {0};
-  if (pull_path(&job->parts, &path)) {
+  if (pull_path(job, &path)) {
     cdam_operation_send(op,
                         &(cdam_request){.method = "POST",
                                         .path = path.data,
@@ -142,7 +145,14 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
     return;
   }
   const char *id = cdam_json_string_at(json, "Id");
-  if (id && cdam_image_id_parse(id, job->image_id)) {
+  cdam_status fit =
+      job->options ? cdam_generated_compare_image(job->options, json, &error) : CDAM_OK;
+  if (fit != CDAM_OK && job->pull && !job->pulled && *job->parts.name) {
+    job->other = true;
+    pull(op, job);
+  } else if (fit != CDAM_OK) {
+    finish(op, job, &error);
+  } else if (id && cdam_image_id_parse(id, job->image_id)) {
     finish(op, job, NULL);
   } else {
     cdam_fail(&error, CDAM_ERR_PROTOCOL, "inspect image \"%s\": the answer has no image id",
@@ -154,7 +164,8 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
 
 void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *reference, bool pull,
                        cdam_image_done done) {
-  *job = (cdam_image_job){.done = done, .reference = reference, .pull = pull};
+  *job =
+      (cdam_image_job){.done = done, .reference = reference, .pull = pull, .options = job->options};
   job->stream = (cdam_pull_stream){.progress = op->client->config.progress,
                                    .progress_user = op->client->config.progress_user,
                                    .image = reference};

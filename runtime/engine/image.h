@@ -5,6 +5,7 @@
 
 #include "engine/operation.h"
 #include "engine/pull_stream.h"
+#include "options/generated.h"
 
 /* The parts of "[registry[:port]/]path[:tag][@digest]", as Docker parses it. An image id
  * ("sha256:" and 64 hexadecimal digits, or the digits alone) is one, too: it has only a digest,
@@ -34,6 +35,9 @@ struct cdam_image_job {
   cdam_image_done done;
   const char *reference; /* borrowed; lives as long as the job */
   bool pull;             /* allowed */
+  /* What the image must be for, or NULL; set before the job begins, and kept. */
+  const Cofferdam__V1__SandboxOptions *options;
+  bool other; /* the one that is there is not */
   bool pulled;
   cdam_image_reference parts;
   cdam_pull_stream stream;
@@ -41,9 +45,10 @@ struct cdam_image_job {
 
 /* Inspects the image, pulls it when it is absent and `pull` allows it (progress goes to the
  * client's callback), and inspects it again. Without tag and digest the tag is "latest"; with
- * both the digest counts. The job stands in the operation's struct; its steps find it as op->part.
- * CDAM_ERR_INVALID, CDAM_ERR_NOT_FOUND (absent, and there is nothing to pull), CDAM_ERR_PULL,
- * CDAM_ERR_PROTOCOL, the engine's errors. */
+ * both the digest counts. An image that is there and not as job->options want it is pulled as well.
+ * The job stands in the operation's struct; its steps find it as op->part.
+ * CDAM_ERR_INVALID, CDAM_ERR_DRIFT (not as the options want it), CDAM_ERR_NOT_FOUND (absent, and
+ * there is nothing to pull), CDAM_ERR_PULL, CDAM_ERR_PROTOCOL, the engine's errors. */
 void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *reference, bool pull,
                        cdam_image_done done);
 

@@ -25,7 +25,12 @@ cdam_status cdam_compare_image_platform(const json_t *image, const char *field,
     cdam_describe_json(actual, shown, sizeof shown);
     snprintf(wanted, sizeof wanted, "an image with %s %s", keys[i], part);
     snprintf(found, sizeof found, "one with %s %.160s", keys[i], shown);
-    return cdam_fail_drift(err, field, wanted, found);
+    cdam_fail_drift(err, field, wanted, found);
+    if (err) {
+      snprintf(err->message, sizeof err->message, "%s asks for %s, and the engine has %s", field,
+               wanted, found);
+    }
+    return CDAM_ERR_DRIFT;
   }
   return cdam_ok(err);
 }

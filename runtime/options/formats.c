@@ -8,6 +8,16 @@
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 static const char alphanumeric[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
+bool cdam_is_uuid(const char *text) {
+  static const size_t groups[] = {8, 4, 4, 4, 12};
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+    if (i > 0 && *text++ != '-') return false;
+    if (strspn(text, "0123456789abcdef") < groups[i]) return false;
+    text += groups[i];
+  }
+  return *text == '\0';
+}
+
 static bool is_one_of(char c, const char *set) {
   return c != '\0' && strchr(set, c) != NULL;
 }

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* 8-4-4-4-12 hexadecimal digits in lower case. */
+bool cdam_is_uuid(const char *text);
+
 /* Absolute and as the engine would clean it: no ".", "..", empty part, or slash at its end ("/"
  * itself is one); no control characters. */
 bool cdam_is_clean_path(const char *text);

@@ -16,16 +16,6 @@ static bool is_hex(const char *text, size_t length) {
   return strspn(text, "0123456789abcdef") >= length;
 }
 
-static bool is_uuid(const char *text) {
-  static const size_t groups[] = {8, 4, 4, 4, 12};
-  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-    if (i > 0 && *text++ != '-') return false;
-    if (!is_hex(text, groups[i])) return false;
-    text += groups[i];
-  }
-  return *text == '\0';
-}
-
 static bool is_digest(const char *text) {
   return is_hex(text, 64) && text[64] == '\0';
 }
@@ -45,7 +35,7 @@ static const char *format_error(const char *text, cdam_text_format format) {
   case CDAM_TEXT_ANY:
     return NULL;
   case CDAM_TEXT_UUID:
-    return is_uuid(text) ? NULL : "is no UUID in lower case";
+    return cdam_is_uuid(text) ? NULL : "is no UUID in lower case";
   case CDAM_TEXT_CONTAINER_ID:
     return is_digest(text) ? NULL : "is no full container id (64 hexadecimal digits)";
   case CDAM_TEXT_IMAGE_ID:

@@ -6,6 +6,7 @@
 #include <uuid/uuid.h>
 
 #include "base/fail.h"
+#include "session/deadline.h"
 #include "session/launch.h"
 #include "session/session.h"
 
@@ -22,6 +23,7 @@ static cdam_status begin_state(const cdam_options *options, cdam_state **out, cd
   cdam_options *copy = NULL;
   cdam_status status = cdam_options_copy(options, &copy, err);
   if (status == CDAM_OK) state->message.options = &copy->message;
+  if (status == CDAM_OK) status = cdam_options_resolve_profile(copy, err);
   if (status == CDAM_OK) status = cdam_set_text(&state->message.session_id, text, err);
   if (status == CDAM_OK) status = cdam_ensure_engine_identity(state, err);
   if (status == CDAM_OK) status = cdam_generated_derive_features(&state->message, err);
@@ -35,10 +37,16 @@ static cdam_status begin_state(const cdam_options *options, cdam_state **out, cd
 static cdam_status prepare(cdam_client *client, const cdam_options *options, cdam_launch **out,
                            cdam_error *err) {
   cdam_status status = cdam_options_validate(options, err);
-  if (status == CDAM_OK) status = cdam_client_check_policy(client, &options->message, err);
+  if (status == CDAM_OK) status = cdam_check_deadline(&options->message, err);
   cdam_state *state = NULL;
   if (status == CDAM_OK) status = begin_state(options, &state, err);
   if (status != CDAM_OK) return status;
+  /* What is demanded may be what the profile stands for. */
+  status = cdam_client_check_policy(client, state->message.options, err);
+  if (status != CDAM_OK) {
+    cdam_state_free(state);
+    return status;
+  }
   cdam_session *session;
   status = cdam_session_new(client, state, &session, err);
   return status == CDAM_OK ? cdam_launch_new(session, NULL, out, err) : status;

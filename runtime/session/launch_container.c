@@ -176,10 +176,17 @@ void cdam_launch_create_container(cdam_launch *launch) {
     return;
   }
   launch->attempts++;
-  char path[160], name[CDAM_NAME_SIZE];
+  char name[CDAM_NAME_SIZE];
   cdam_container_name(cdam_launch_state(launch)->message.session_id, name);
-  snprintf(path, sizeof path, "/containers/create?name=%s", name);
-  cdam_operation_send(&launch->op, &(cdam_request){.method = "POST", .path = path, .body = body},
-                      created);
+  cdam_buffer path = {0};
+  bool done = cdam_buffer_append_text(&path, "/containers/create?name=") &&
+              cdam_buffer_append_text(&path, name) &&
+              cdam_generated_create_query(cdam_launch_state(launch)->message.options, &path);
+  if (done)
+    cdam_operation_send(
+        &launch->op, &(cdam_request){.method = "POST", .path = path.data, .body = body}, created);
+  else
+    cdam_launch_fail_with(launch, cdam_fail_memory(&error), &error);
+  cdam_buffer_clear(&path);
   free(body);
 }

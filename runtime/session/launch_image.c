@@ -65,6 +65,7 @@ void cdam_launch_create(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_launch *launch = cdam_launch_of(op);
   launch->image_reference = cdam_launch_state(launch)->message.options->image;
+  launch->image.options = cdam_launch_state(launch)->message.options;
   cdam_image_ensure(op, &launch->image, launch->image_reference, true, image_found);
 }
 
@@ -115,6 +116,7 @@ static void engine_recognized(cdam_operation *op, const cdam_reply *reply) {
 
 void cdam_launch_recreate(cdam_launch *launch) {
   launch->recreating = true;
+  launch->image.options = cdam_launch_state(launch)->message.options;
   cdam_launch_state(launch)->message.workspace_ready = false;
   ask_engine(launch, engine_recognized);
 }

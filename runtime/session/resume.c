@@ -9,6 +9,7 @@
 #include "engine/answer.h"
 #include "engine/client_private.h"
 #include "session/adopt.h"
+#include "session/deadline.h"
 #include "session/launch.h"
 #include "session/session.h"
 #include "session/verify.h"
@@ -105,6 +106,7 @@ static cdam_status prepare(cdam_client *client, const cdam_state *state,
   cdam_status status = cdam_state_validate(state, err);
   if (status == CDAM_OK) status = check_adoption(state, flags, err);
   if (status == CDAM_OK) status = cdam_client_check_policy(client, state->message.options, err);
+  if (status == CDAM_OK) status = cdam_check_deadline(state->message.options, err);
   cdam_state *copy = NULL;
   if (status == CDAM_OK) status = cdam_state_copy(state, &copy, err);
   if (status == CDAM_OK) cdam_state_forget_seal(copy); /* the session may change it */

@@ -32,6 +32,12 @@ cdam_status cdam_options_validate(const cdam_options *options, cdam_error *err) 
   return status ? status : cdam_ok(err);
 }
 
+cdam_status cdam_options_resolve_profile(cdam_options *options, cdam_error *err) {
+  if (!options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_resolve_profile: NULL");
+  cdam_status status = cdam_generated_resolve_profile(options, err);
+  return status ? status : cdam_ok(err);
+}
+
 cdam_status cdam_options_to_json(const cdam_options *options, char **json, cdam_error *err) {
   if (json) *json = NULL;
   if (!options || !json) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_to_json: NULL");

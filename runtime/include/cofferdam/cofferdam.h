@@ -43,6 +43,7 @@
 #include <cofferdam/message.h>
 #include <cofferdam/options.h>
 #include <cofferdam/process.h>
+#include <cofferdam/reap.h>
 #include <cofferdam/session.h>
 #include <cofferdam/state.h>
 #include <cofferdam/stream.h>

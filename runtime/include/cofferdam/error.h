@@ -23,6 +23,7 @@ typedef enum cdam_status {
   CDAM_ERR_SEAL = 12,        /* the seal is wrong, missing, or by another key */
   CDAM_ERR_UNSUPPORTED = 13, /* the state needs a feature that this library does not know */
   CDAM_ERR_POLICY = 14,      /* the client demands more isolation than this offers */
+  CDAM_ERR_EXPIRED = 15,     /* the sandbox's deadline has passed */
 
   /* The engine's side of a sandbox. */
   CDAM_ERR_DRIFT = 20,     /* the container is not what the state says; `field`,

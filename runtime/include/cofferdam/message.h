@@ -46,6 +46,16 @@ CDAM_API void cdam_options_free(cdam_options *options);
  * CDAM_ERR_INVALID with the field's path, such as "env[A=B]". Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_options_validate(const cdam_options *options, cdam_error *err);
 
+/*
+ * Sets what the options' profile stands for, where it is not set: of a map, each entry whose key is
+ * not there. What is set stays as it is. Without a profile nothing is changed. cdam_create does this
+ * to a copy, and the state holds the result, so that a profile never means anything else for a
+ * sandbox that exists. Call it to see or change what a profile stands for. CDAM_ERR_ARGUMENT,
+ * CDAM_ERR_NO_MEMORY. Since 0.1.
+ */
+CDAM_API CDAM_CHECK cdam_status cdam_options_resolve_profile(cdam_options *options,
+                                                             cdam_error *err);
+
 /* ProtoJSON, one line, no final newline, as protobuf's own JSON printers give
  * it: lowerCamelCase names, defaults left out, enum values by name. It holds
  * env values. Free *json with free(). CDAM_ERR_ARGUMENT, CDAM_ERR_NO_MEMORY.
