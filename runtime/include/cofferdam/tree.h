@@ -4,8 +4,17 @@
  * tar archive from a source or to a sink. In constant memory for any size. What file.h says about
  * paths and errors holds here.
  *
- * What comes out of a sandbox is untrusted: below the local directory no link is followed and none
- * that leads out is made, no device and no set-user-id bit comes over, and nothing is made outside.
+ * What comes out of a sandbox is untrusted. Below the local directory nothing follows a link, no
+ * device and no set-id bit comes over, a hard link is only made to a file of the same copy, and a
+ * symbolic link only when it cannot lead out: not an absolute one, nor one that has more ".." than
+ * directories above it, nor one with ".." behind a name (which may be a link itself). Those are
+ * left out and counted. A tar archive has links and modes as they are: take care when it is
+ * unpacked.
+ *
+ * Trees are at most 128 directories deep. A file is copied as long as it was when it was opened;
+ * when it then turns out shorter, an upload fails with CDAM_ERR_IO, and a download has what there
+ * was. On an error, what was made so far stays, but no half file in a download: each has a
+ * temporary name (".cofferdam-" and 16 digits) until it is complete.
  */
 #ifndef COFFERDAM_TREE_H
 #define COFFERDAM_TREE_H
@@ -24,28 +33,38 @@ typedef struct cdam_tree_options {
   bool reserved[11];
 } cdam_tree_options;
 
-/* What was done. */
+/* What was done, also by a call that failed: so far as it is known then. */
 typedef struct cdam_tree_result {
   uint64_t entries;
   uint64_t bytes;
-  uint64_t skipped; /* sockets, devices, and what keep_going left out */
+  uint64_t skipped; /* sockets, devices, links that lead out, and what keep_going left out */
 } cdam_tree_result;
 
 /* Copies a local file or directory to `path` in the sandbox, which becomes its copy (made when it
- * is not there). Local symbolic links are copied and not followed. On an error what was made so far
- * stays. CDAM_ERR_IO: the local side. `options` and `result` may be NULL. Since 0.1. */
+ * is not there; an existing directory is merged, and gets mode and time of the copied one). Local
+ * symbolic links are copied and not followed. CDAM_ERR_IO: the local side. `options` and `result`
+ * may be NULL. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_tree_upload(cdam_session *session, const char *local,
                                                  const char *path, const cdam_tree_options *options,
                                                  cdam_tree_result *result, cdam_error *err);
 
-/* Copies a file or tree of the sandbox to `local`, which becomes its copy. Since 0.1. */
+/* Copies a file or tree of the sandbox to `local`, which becomes its copy likewise. A symbolic link
+ * at the end of either path is not followed. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_tree_download(cdam_session *session, const char *path,
                                                    const char *local,
                                                    const cdam_tree_options *options,
                                                    cdam_tree_result *result, cdam_error *err);
 
-/* The same with a tar archive (any that libarchive reads; written as pax), whose entries are below
- * `path`. CDAM_ERR_IO: what was read is no archive. Since 0.1. */
+/* The same with an archive, whose entries are below `path`. It may be of any format that libarchive
+ * reads (but mtree, which would read other local files) and compressed; its entries may be in any
+ * order, and directories need no entries of their own. A name that is absolute or has ".." is
+ * refused. CDAM_ERR_IO: what was read is no archive, or damaged.
+ *
+ * Written is a pax archive, in which a directory's own entry is "./" and the rest relative to it; a
+ * file's has its name.
+ *
+ * An archive is read and written as it streams, so these calls wait: there are no _start forms. In
+ * a program with an event loop, use them in a thread with a session of its own. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_tree_upload_tar(cdam_session *session,
                                                      const cdam_source *source, const char *path,
                                                      const cdam_tree_options *options,
@@ -54,6 +73,27 @@ CDAM_API CDAM_CHECK cdam_status cdam_tree_download_tar(cdam_session *session, co
                                                        const cdam_sink *sink,
                                                        const cdam_tree_options *options,
                                                        cdam_tree_result *result, cdam_error *err);
+
+/* ---- in a loop ----
+ *
+ * The calls of the same names; see <cofferdam/loop.h>. Local files are read and written in the
+ * dispatch, some at a time. A cancelled one stops at once, as after an error. */
+
+/* `result` is never NULL, and lives until the callback returns. */
+typedef void (*cdam_tree_callback)(void *user, cdam_status status, const cdam_tree_result *result,
+                                   const cdam_error *err);
+
+CDAM_API CDAM_CHECK cdam_status cdam_tree_upload_start(cdam_loop *loop, cdam_session *session,
+                                                       const char *local, const char *path,
+                                                       const cdam_tree_options *options,
+                                                       cdam_tree_callback callback, void *user,
+                                                       cdam_operation **operation, cdam_error *err);
+CDAM_API CDAM_CHECK cdam_status cdam_tree_download_start(cdam_loop *loop, cdam_session *session,
+                                                         const char *path, const char *local,
+                                                         const cdam_tree_options *options,
+                                                         cdam_tree_callback callback, void *user,
+                                                         cdam_operation **operation,
+                                                         cdam_error *err);
 
 CDAM_END_DECLS
 
