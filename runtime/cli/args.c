@@ -24,6 +24,7 @@ static const own_flag own_flags[] = {
     {CLI_FLAG_FORMAT, "format", "FORMAT", "agents-json, json or text."},
     {CLI_FLAG_FORM, "format", "FORMAT", "json (which is the default) or text."},
     {CLI_FLAG_SHOW_ENV, "show-env", NULL, "Show the values of environment variables, too."},
+    {CLI_FLAG_DRY_RUN, "dry-run", NULL, "Change nothing; say what would be done."},
     {CLI_FLAG_IGNORE_UNKNOWN, "ignore-unknown", NULL,
      "Leave out names that this cofferdam does not know, and say which."},
     {CLI_FLAG_BASE, "base", "FILE",
@@ -219,6 +220,9 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return CLI_OK;
   case CLI_FLAG_SHOW_ENV:
     args->show_env = true;
+    return CLI_OK;
+  case CLI_FLAG_DRY_RUN:
+    args->dry_run = true;
     return CLI_OK;
   case CLI_FLAG_IGNORE_UNKNOWN:
     args->ignore_unknown = true;

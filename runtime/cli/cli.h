@@ -51,7 +51,8 @@ enum cli_flag_bit {
   CLI_FLAG_DETACH = 1 << 21,
   CLI_FLAG_OFFSET = 1 << 22, /* and --stderr-offset */
   CLI_FLAG_SIGNAL = 1 << 23,
-  CLI_FLAG_GRACE = 1 << 24
+  CLI_FLAG_GRACE = 1 << 24,
+  CLI_FLAG_DRY_RUN = 1 << 25
 };
 
 /* The flags of every command that talks to an engine. */
@@ -104,6 +105,7 @@ struct cli_args {
   bool detach;
   bool show_env;
   bool ignore_unknown;
+  bool dry_run;
   bool unpause;
   bool adopt;
   bool json;
@@ -131,6 +133,7 @@ extern const cli_command cli_state_verify;
 extern const cli_command cli_state_import;
 extern const cli_command cli_state_export;
 extern const cli_command cli_list;
+extern const cli_command cli_reap;
 extern const cli_command cli_rm;
 
 #endif

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine.h"
 #include "help.h"
 #include "report.h"
 
-/* RFC 3339 in UTC. */
-static void format_time(int64_t seconds, char *buffer, size_t size) {
-  time_t when = (time_t)seconds;
-  struct tm parts;
-  if (!gmtime_r(&when, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-    snprintf(buffer, size, "@%" PRId64, seconds);
-}
-
 static json_t *entry_json(const cdam_sandbox_list *list, size_t index) {
   char created[64];
-  format_time(cdam_list_created(list, index), created, sizeof created);
+  cli_format_time(cdam_list_created(list, index), created, sizeof created);
   return json_pack("{s:s, s:s, s:s, s:s, s:s}", "session_id", cdam_list_session_id(list, index),
                    "container_id", cdam_list_container_id(list, index), "status",
                    cdam_list_status(list, index), "image", cdam_list_image(list, index), "created",
@@ -51,7 +41,7 @@ static int put_table(const cli_args *args, const cdam_sandbox_list *list) {
   size_t count = cdam_list_count(list);
   for (size_t i = 0; i < count; i++) {
     char created[64];
-    format_time(cdam_list_created(list, i), created, sizeof created);
+    cli_format_time(cdam_list_created(list, i), created, sizeof created);
     printf("%-36s  %-12.12s  ", cdam_list_session_id(list, i), cdam_list_container_id(list, i));
     cli_put_text(stdout, cdam_list_status(list, i));
     printf("%*s  %-20s  ", pad(cdam_list_status(list, i), 10), "", created);

@@ -14,6 +14,7 @@ static const cli_command *const commands[] = {
     &cli_exec,
     &cli_list,
     &cli_rm,
+    &cli_reap,
     &cli_state_show,
     &cli_state_diff,
     &cli_state_check,

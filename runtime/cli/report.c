@@ -2,9 +2,11 @@
 #include "report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "statefile.h"
 
@@ -69,6 +71,7 @@ static int exit_code(const cli_args *args, cdam_status code, const char *source)
   case CDAM_ERR_SEAL:
   case CDAM_ERR_UNSUPPORTED:
   case CDAM_ERR_POLICY:
+  case CDAM_ERR_EXPIRED:
     return CLI_INVALID;
   case CDAM_ERR_DRIFT:
   case CDAM_ERR_NOT_OURS:
@@ -122,6 +125,8 @@ static const char *advice(const cli_args *args, cdam_status code) {
   case CDAM_ERR_POLICY:
     if (args->command->takes_options) return "ask for what --require-... demands";
     return "nothing was done; use another sandbox, or demand less";
+  case CDAM_ERR_EXPIRED:
+    return "create a new one; 'cofferdam reap' removes what is left of such";
   case CDAM_ERR_DRIFT:
     return drift_advice(args);
   case CDAM_ERR_NOT_OURS:
@@ -195,4 +200,11 @@ int cli_finish_stdout(const cli_args *args) {
   if (fflush(stdout) == 0 && !failed) return CLI_OK;
   cli_say("cannot write to standard output: %s; check where it goes", strerror(errno));
   return cli_failure_code(args);
+}
+
+void cli_format_time(int64_t seconds, char *buffer, size_t size) {
+  time_t when = (time_t)seconds;
+  struct tm parts;
+  if (!gmtime_r(&when, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    snprintf(buffer, size, "@%" PRId64, seconds);
 }

@@ -31,4 +31,7 @@ int cli_no_memory(const cli_args *args);
  * written. */
 int cli_finish_stdout(const cli_args *args);
 
+/* RFC 3339 in UTC; "@SECONDS" for a time that has none. */
+void cli_format_time(int64_t seconds, char *buffer, size_t size);
+
 #endif
