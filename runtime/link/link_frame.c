@@ -186,7 +186,7 @@ static const char *read_envelope(const cdam_frame *frame, envelope *out) {
       if (wrong) return wrong;
       continue;
     }
-    if ((tag & 7) != WIRE_LENGTH || tag >> 3 == 0 || tag >> 3 >= 1 << 29)
+    if ((tag & 7) != WIRE_LENGTH || tag >> 3 <= 1 || tag >> 3 >= 1 << 29)
       return "a field of an unexpected kind";
     if (out->body) return "two bodies in a message";
     if (!read_varint(&at, end, &value) || value > (uint64_t)(end - at)) return "a cut body";
