@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/client_private.h"
+#include "engine/poller.h"
 #include "engine/sigpipe.h"
 
 #define MAX_HEAD (64 * 1024)
@@ -47,7 +48,7 @@ cdam_exchange *cdam_exchange_take(cdam_loop *loop) {
 }
 
 static unsigned needed(const cdam_loop *loop) {
-  return RESERVED + RESERVED_EACH * loop->pending;
+  return RESERVED + RESERVED_EACH * loop->pending + loop->duplexes;
 }
 
 bool cdam_exchange_reserve(cdam_loop *loop) {
@@ -282,7 +283,9 @@ static bool make_headers(cdam_exchange *exchange, const cdam_request *request) {
 static bool set_headers(cdam_exchange *exchange, const cdam_request *request) {
   cdam_loop *loop = exchange->loop;
   struct curl_slist *headers = request->body ? loop->json_headers : loop->headers;
-  if (request->upgrade || request->registry_auth || (request->body && request->content_type)) {
+  bool own = (request->upgrade && !request->connected) || request->registry_auth ||
+             (request->body && request->content_type);
+  if (own) {
     if (!make_headers(exchange, request)) return false;
     headers = exchange->own_headers;
   }
@@ -311,9 +314,20 @@ static void take_over(cdam_exchange *exchange, const cdam_request *request) {
   exchange->silence_ms = request->silence_ms;
   exchange->sink = request->sink;
   exchange->sink_user = request->sink_user;
+  exchange->connected = request->connected;
   exchange->may_repeat = strcmp(request->method, "POST") != 0;
   exchange->timeout_ms = request->timeout_ms ? request->timeout_ms : client->config.timeout_ms;
   exchange->due = cdam_now_ms() + exchange->timeout_ms;
+}
+
+static bool set_connection(cdam_exchange *exchange) {
+  CURL *easy = exchange->easy;
+  bool connect_only = exchange->connected;
+  int bad = SET(CURLOPT_FRESH_CONNECT, (long)exchange->upgrade);
+  bad |= SET(CURLOPT_FORBID_REUSE, (long)(exchange->upgrade && !connect_only));
+  bad |= SET(CURLOPT_CONNECT_ONLY, (long)connect_only);
+  bad |= SET(CURLOPT_BUFFERSIZE, connect_only ? (long)CDAM_SCRATCH_SIZE : (long)CURL_MAX_WRITE_SIZE);
+  return !bad;
 }
 
 cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *request,
@@ -321,25 +335,26 @@ cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *r
   take_over(exchange, request);
   size_t upload =
       request->body && !request->body_length ? strlen(request->body) : request->body_length;
-  long fresh = request->upgrade;
   bool ok = make_easy(exchange) && cdam_buffer_append_text(&exchange->path, request->path) &&
             (!upload || cdam_buffer_append(&exchange->upload, request->body, upload)) &&
             set_headers(exchange, request) && set_method(exchange, request->method) &&
-            curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, fresh) == CURLE_OK &&
-            curl_easy_setopt(exchange->easy, CURLOPT_FORBID_REUSE, fresh) == CURLE_OK;
+            set_connection(exchange);
   return ok ? CDAM_OK : cdam_fail_memory(err);
+}
+
+bool cdam_exchange_target(const cdam_exchange *exchange, cdam_buffer *target) {
+  if (exchange->versioned && (!cdam_buffer_append_text(target, "/v") ||
+                              !cdam_buffer_append_text(target, exchange->loop->api_version)))
+    return false;
+  return cdam_buffer_append_text(target, cdam_buffer_text(&exchange->path));
 }
 
 /* As a target of its own and not as a part of the URL: out of memory, libcurl drops a URL's
  * query and sends the rest. */
 static bool set_target(cdam_exchange *exchange) {
   cdam_buffer target = {0};
-  bool ok = true;
-  if (exchange->versioned)
-    ok = cdam_buffer_append_text(&target, "/v") &&
-         cdam_buffer_append_text(&target, exchange->loop->api_version);
-  ok = ok && cdam_buffer_append_text(&target, cdam_buffer_text(&exchange->path)) &&
-       curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, target.data) == CURLE_OK;
+  bool ok = cdam_exchange_target(exchange, &target) &&
+            curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, target.data) == CURLE_OK;
   cdam_buffer_clear(&target);
   return ok;
 }
@@ -421,12 +436,21 @@ void cdam_exchange_admit(cdam_loop *loop) {
   admit_from(&loop->waiting_streams);
 }
 
-bool cdam_exchange_back_off(cdam_exchange *exchange, CURLcode result) {
-  if (!cdam_exchange_was_crowded_out(exchange, result)) return false;
+void cdam_exchange_pause(cdam_exchange *exchange) {
   exchange->state = CDAM_EXCHANGE_BACKOFF;
   exchange->again_at = cdam_now_ms() + CROWDED_WAIT_MS;
   cdam_exchange_schedule(exchange);
+}
+
+bool cdam_exchange_back_off(cdam_exchange *exchange, CURLcode result) {
+  if (!cdam_exchange_was_crowded_out(exchange, result)) return false;
+  cdam_exchange_pause(exchange);
   return true;
+}
+
+static void end_watch(cdam_exchange *exchange) {
+  if (exchange->watch) cdam_poller_unwatch(exchange->loop, exchange->watch);
+  exchange->watch = NULL;
 }
 
 void cdam_exchange_stop(cdam_exchange *exchange) {
@@ -434,6 +458,7 @@ void cdam_exchange_stop(cdam_exchange *exchange) {
   if (exchange->state != CDAM_EXCHANGE_RUNNING) return;
   cdam_sigpipe guard;
   cdam_sigpipe_hold(&guard, loop->client->config.tls);
+  end_watch(exchange);
   curl_multi_remove_handle(loop->multi, exchange->easy);
   cdam_sigpipe_release(&guard);
   exchange->state = CDAM_EXCHANGE_HELD;
@@ -474,6 +499,7 @@ void cdam_exchange_drop(cdam_exchange *exchange) {
   exchange->next = NULL;
   if (exchange == loop->ping) loop->ping = NULL;
   cdam_timers_set(&loop->timers, exchange, 0);
+  end_watch(exchange);
   if (exchange->state == CDAM_EXCHANGE_RUNNING && loop->performing) {
     loop->orphans = true;
     return;

@@ -52,6 +52,8 @@ struct cdam_exchange {
   unsigned silence_ms;
   cdam_body_sink sink;
   void *sink_user;
+  void (*connected)(void *user);
+  struct cdam_socket_watch *watch; /* of the socket, ends with it; NULL: libcurl's own */
 
   /* The answer. */
   unsigned sendings; /* how often libcurl has begun to send it */
@@ -99,6 +101,12 @@ bool cdam_exchange_can_admit(const cdam_loop *loop);
 /* Did it fail only because too many connect at once? Then nothing was sent, and it waits a moment
  * instead of ending; cdam_exchange_launch is next. */
 bool cdam_exchange_back_off(cdam_exchange *exchange, CURLcode result);
+
+/* Lets it wait a moment before it is launched again. */
+void cdam_exchange_pause(cdam_exchange *exchange);
+
+/* The path with the API version. False when out of memory. */
+bool cdam_exchange_target(const cdam_exchange *exchange, cdam_buffer *target);
 
 /* Takes it out of libcurl, if it is there. */
 void cdam_exchange_stop(cdam_exchange *exchange);

@@ -97,6 +97,7 @@ void cdam_loop_destroy(cdam_loop *loop) {
   cdam_timers_clear(&loop->timers);
   curl_slist_free_all(loop->headers);
   curl_slist_free_all(loop->json_headers);
+  free(loop->scratch);
   free(loop);
 }
 
@@ -135,6 +136,10 @@ static void collect_results(cdam_loop *loop) {
     CURLcode result = message->data.result;
     cdam_exchange *exchange = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
+    if (result == CURLE_OK && exchange->connected) {
+      exchange->connected(exchange->sink_user);
+      continue;
+    }
     cdam_exchange_stop(exchange);
     if (!cdam_exchange_back_off(exchange, result))
       cdam_exchange_end(exchange, cdam_exchange_outcome(exchange, result));

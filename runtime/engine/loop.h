@@ -33,6 +33,11 @@ typedef struct cdam_posted {
   bool queued;
 } cdam_posted;
 
+/* As much as is read from a stream at a time. */
+#define CDAM_SCRATCH_SIZE (128 * 1024)
+
+struct epoll_event;
+
 struct cdam_loop {
   cdam_loop *next_idle; /* of the client */
   cdam_client *client;
@@ -56,10 +61,12 @@ struct cdam_loop {
 
   /* poller.c */
   int epoll;
-  int timer;        /* a timerfd in the set, or -1 */
-  int64_t timer_at; /* cdam_now_ms() for which it is set; 0: it is not set */
-  bool lost;        /* a socket may not be watched: what runs has to end */
-  bool broken;      /* and libcurl is of no use any more */
+  int timer;                 /* a timerfd in the set, or -1 */
+  int64_t timer_at;          /* cdam_now_ms() for which it is set; 0: it is not set */
+  struct epoll_event *batch; /* what is being handed out, or NULL */
+  int batch_count;
+  bool lost;   /* a socket may not be watched: what runs has to end */
+  bool broken; /* and libcurl is of no use any more */
 
   /* Connections, of which each running exchange has one; streams keep theirs for long. */
   unsigned max_connections;
@@ -67,6 +74,10 @@ struct cdam_loop {
   unsigned running_streams;
   struct cdam_exchange_list waiting;         /* for a connection, in the order of their coming */
   struct cdam_exchange_list waiting_streams; /* likewise */
+
+  /* duplex.c */
+  unsigned duplexes; /* of which each has an exchange for long */
+  char *scratch;     /* CDAM_SCRATCH_SIZE bytes to read into, made with the first one; or NULL */
 
   /* dispatch.c: operations that were submitted */
   struct cdam_operation_list operations; /* under way */

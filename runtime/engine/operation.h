@@ -67,6 +67,9 @@ typedef struct cdam_request {
   cdam_body_sink sink;       /* gets the body of a 2xx or 101 answer; NULL: it is collected (16 MiB
                                 at most). The body of any other answer is always collected */
   void *sink_user;
+  void (*connected)(void *user); /* of a duplex, which gets sink_user: libcurl only connects, and
+                                    then this runs, where no step runs; the exchange goes on until
+                                    its time is over or it is dropped */
 } cdam_request;
 
 /* What to do with an operation itself, outside of its steps. */

@@ -10,12 +10,23 @@
 /* In one turn; so many pieces of 16 KiB are read and looked at before anything else is done. */
 #define MAX_EVENTS 32
 
+/* ---- who is told ---- */
+
+/* Descriptors are odd, and pointers even. */
+static uint64_t tag_of_fd(int fd) {
+  return (uint64_t)fd << 1 | 1;
+}
+
+static uint64_t tag_of_watch(const cdam_socket_watch *watch) {
+  return (uintptr_t)watch;
+}
+
 /* ---- what libcurl wants to hear of ---- */
 
 static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *known) {
   (void)easy;
   cdam_loop *loop = user;
-  struct epoll_event event = {.data.fd = fd};
+  struct epoll_event event = {.data.u64 = tag_of_fd(fd)};
   if (what == CURL_POLL_REMOVE) {
     epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
     return 0;
@@ -39,7 +50,7 @@ bool cdam_poller_open(cdam_loop *loop) {
 
 bool cdam_poller_add_timer(cdam_loop *loop) {
   loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  struct epoll_event event = {.events = EPOLLIN, .data.fd = loop->timer};
+  struct epoll_event event = {.events = EPOLLIN, .data.u64 = tag_of_fd(loop->timer)};
   return loop->timer >= 0 && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->timer, &event) == 0;
 }
 
@@ -47,6 +58,25 @@ void cdam_poller_close(cdam_loop *loop) {
   if (loop->timer >= 0) close(loop->timer);
   if (loop->epoll >= 0) close(loop->epoll);
   loop->timer = loop->epoll = -1;
+}
+
+/* ---- what duplexes want to hear of ---- */
+
+bool cdam_poller_watch(cdam_loop *loop, cdam_socket_watch *watch, uint32_t events) {
+  if (watch->events == events) return true;
+  struct epoll_event event = {.events = events, .data.u64 = tag_of_watch(watch)};
+  int what = !events ? EPOLL_CTL_DEL : watch->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  if (epoll_ctl(loop->epoll, what, watch->fd, &event) != 0) return false;
+  watch->events = events;
+  return true;
+}
+
+void cdam_poller_unwatch(cdam_loop *loop, cdam_socket_watch *watch) {
+  if (watch->events) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+  watch->events = 0;
+  watch->fd = -1;
+  for (int i = 0; i < loop->batch_count; i++)
+    if (loop->batch[i].data.u64 == tag_of_watch(watch)) loop->batch[i].data.u64 = 0;
 }
 
 /* ---- a turn ---- */
@@ -71,15 +101,28 @@ static void act(cdam_loop *loop, curl_socket_t fd, int what) {
   if (curl_multi_socket_action(loop->multi, fd, what, &running) != CURLM_OK) loop->lost = true;
 }
 
+static void hand_out(cdam_loop *loop, const struct epoll_event *event) {
+  uint64_t tag = event->data.u64;
+  if (!tag) return; /* its watch has ended meanwhile */
+  if (!(tag & 1)) {
+    cdam_socket_watch *watch = event->data.ptr;
+    watch->ready(watch, event->events);
+  } else if ((int)(tag >> 1) == loop->timer) {
+    loop->timer_at = -1; /* it has gone off, and is readable until it is set again */
+  } else if (!loop->lost) {
+    act(loop, (int)(tag >> 1), what_of(event->events));
+  }
+}
+
 void cdam_poller_run(cdam_loop *loop, int wait_ms) {
   struct epoll_event events[MAX_EVENTS];
   int count = epoll_wait(loop->epoll, events, MAX_EVENTS, wait_ms);
-  for (int i = 0; i < count && !loop->lost; i++) {
-    if (events[i].data.fd == loop->timer)
-      loop->timer_at = -1; /* it has gone off, and is readable until it is set again */
-    else
-      act(loop, events[i].data.fd, what_of(events[i].events));
-  }
+  loop->batch = events;
+  loop->batch_count = count < 0 ? 0 : count;
+  for (int i = 0; i < loop->batch_count; i++)
+    hand_out(loop, &events[i]);
+  loop->batch = NULL;
+  loop->batch_count = 0;
   cdam_poller_kick(loop);
 }
 
