@@ -40,6 +40,19 @@ def _value(field, value):
     return value
 
 
+def _placeholders(problems, where, options, field, value) -> None:
+    """{uid} and {gid} stand in values of maps, beside a user."""
+    texts = [str(value)] if field.kind != "map" else [*value.keys()]
+    if field.kind == "map":
+        for text in value.values():
+            rest = text.replace("{uid}", "").replace("{gid}", "")
+            texts.append(rest)
+            if rest != text and not getattr(options, "user", ""):
+                problems.add(where, f"{field.name}: {text!r} needs a user")
+    if any(brace in text for text in texts for brace in "{}"):
+        problems.add(where, f"{field.name}: only {{uid}} and {{gid}} may stand in braces")
+
+
 def _settings(problems, model, where, options):
     out = []
     for descriptor, value in options.ListFields():
@@ -47,6 +60,7 @@ def _settings(problems, model, where, options):
         if field is model.profile or field.name == "image":
             problems.add(where, f"a profile cannot set {field.name}")
         out.append((field, _value(field, value)))
+        _placeholders(problems, where, options, field, value)
     return tuple(sorted(out, key=lambda setting: setting[0].number))
 
 

@@ -8,6 +8,7 @@ from emit import (
     compare,
     create_body,
     features,
+    man_page,
     meson_build,
     messages,
     option_fields,
@@ -33,6 +34,7 @@ EMITTERS = (
     messages,
     option_flags,
     option_table,
+    man_page,
 )
 
 

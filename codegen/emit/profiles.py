@@ -54,7 +54,8 @@ def _apply(out: Writer, profile: Profile) -> None:
         )
     )
     out.add("  cdam_status status = CDAM_OK;")
-    for field, value in profile.settings:
+    # Maps last: their values may speak of what the others set.
+    for field, value in sorted(profile.settings, key=lambda one: one[0].kind == "map"):
         calls = _calls(field, value)
         if field.kind == "map":
             for call in calls:

@@ -22,16 +22,6 @@ static cdam_status apply_hardened(cdam_options *options, cdam_error *err) {
   if (status == CDAM_OK && !cdam_in_use_pids_limit(&options->message)) {
     cdam_options_set_pids_limit(options, 256);
   }
-  if (status == CDAM_OK) {
-    status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/tmp"), options, "/tmp",
-                              "rw,noexec,nosuid,nodev,size=64m,mode=1777",
-                              cdam_options_set_tmpfs_mount, err);
-  }
-  if (status == CDAM_OK) {
-    status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/workspace"), options,
-                              "/workspace", "rw,exec,nosuid,nodev,size=256m,mode=1777",
-                              cdam_options_set_tmpfs_mount, err);
-  }
   if (status == CDAM_OK && !cdam_in_use_read_only_root(&options->message)) {
     cdam_options_set_read_only_root(options, true);
   }
@@ -44,6 +34,20 @@ static cdam_status apply_hardened(cdam_options *options, cdam_error *err) {
   if (status == CDAM_OK && !cdam_in_use_no_new_privileges(&options->message)) {
     cdam_options_set_no_new_privileges(options, true);
   }
+  if (status == CDAM_OK && !cdam_in_use_workspace(&options->message)) {
+    status = cdam_options_set_workspace(options, "/workspace", err);
+  }
+  if (status == CDAM_OK) {
+    status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/tmp"), options, "/tmp",
+                              "rw,noexec,nosuid,nodev,size=64m,mode=1777,uid={uid},gid={gid}",
+                              cdam_options_set_tmpfs_mount, err);
+  }
+  if (status == CDAM_OK) {
+    status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/workspace"), options,
+                              "/workspace",
+                              "rw,exec,nosuid,nodev,size=256m,mode=1777,uid={uid},gid={gid}",
+                              cdam_options_set_tmpfs_mount, err);
+  }
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_ulimit(options, "core"), options, "core", "0:0",
                               cdam_options_set_ulimit, err);
@@ -51,9 +55,6 @@ static cdam_status apply_hardened(cdam_options *options, cdam_error *err) {
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_ulimit(options, "nofile"), options, "nofile",
                               "1024:1024", cdam_options_set_ulimit, err);
-  }
-  if (status == CDAM_OK && !cdam_in_use_workspace(&options->message)) {
-    status = cdam_options_set_workspace(options, "/workspace", err);
   }
   return status;
 }

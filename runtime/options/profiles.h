@@ -10,7 +10,8 @@
 typedef cdam_status (*cdam_entry_setter)(cdam_options *options, const char *key, const char *value,
                                          cdam_error *err);
 
-/* Puts an entry that is not there yet; `present` is the value that the key has, or NULL. */
+/* Puts an entry that is not there yet; `present` is the value that the key has, or NULL. In the value
+ * {uid} and {gid} become the two parts of the options' user, which is UID:GID. */
 cdam_status cdam_profile_put(const char *present, cdam_options *options, const char *key,
                              const char *value, cdam_entry_setter set, cdam_error *err);
 
