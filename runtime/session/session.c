@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "engine/client_private.h"
+#include "link/session_link.h"
 
 /* ---- states ---- */
 
@@ -64,6 +65,7 @@ cdam_status cdam_session_new(cdam_client *client, cdam_state *state, cdam_sessio
 
 void cdam_session_free(cdam_session *session) {
   if (!session) return;
+  cdam_session_drop_links(session);
   for (size_t i = 0; i < session->warning_count; i++)
     free(session->warnings[i]);
   free(session->warnings);
