@@ -58,8 +58,8 @@ static cdam_status read_growing(int fd, const char *path, size_t most, cdam_buff
   return CDAM_OK;
 }
 
-cdam_status cdam_file_read(const char *path, size_t most, unsigned char **bytes, size_t *length,
-                           cdam_error *err) {
+cdam_status cdam_local_file_read(const char *path, size_t most, unsigned char **bytes,
+                                 size_t *length, cdam_error *err) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return cdam_fail_file(err, "open", path, errno);
   struct stat about;
@@ -158,8 +158,8 @@ static void close_replacement(replacement *r) {
   free(r->temporary);
 }
 
-cdam_status cdam_file_replace(const char *path, const unsigned char *bytes, size_t length,
-                              cdam_error *err) {
+cdam_status cdam_local_file_replace(const char *path, const unsigned char *bytes, size_t length,
+                                    cdam_error *err) {
   replacement r = {.path = path, .file = -1, .directory = -1};
   cdam_status status = check_target(path, err);
   if (!status) status = open_replacement(&r, err);

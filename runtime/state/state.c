@@ -111,7 +111,7 @@ cdam_status cdam_state_save(const cdam_state *state, const char *path, const cda
   size_t length;
   cdam_status status = cdam_state_serialize(state, key, &bytes, &length, err);
   if (status) return status;
-  status = cdam_file_replace(path, bytes, length, err);
+  status = cdam_local_file_replace(path, bytes, length, err);
   free(bytes);
   return status ? status : cdam_ok(err);
 }
@@ -122,7 +122,7 @@ cdam_status cdam_state_load(const char *path, const cdam_key *key, cdam_state **
   if (!path || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_state_load: NULL");
   unsigned char *bytes;
   size_t length;
-  cdam_status status = cdam_file_read(path, CDAM_STATE_MAX_BYTES, &bytes, &length, err);
+  cdam_status status = cdam_local_file_read(path, CDAM_STATE_MAX_BYTES, &bytes, &length, err);
   if (status) return status;
   status = cdam_state_parse(bytes, length, key, out, err);
   free(bytes);
