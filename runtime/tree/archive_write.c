@@ -127,11 +127,10 @@ static void free_writer(cdam_tree_target *target) {
   free(w);
 }
 
-/* Names are bytes, whatever the locale. */
+/* A name that is no text in the program's locale is written as bytes, and said to be so. */
 static bool configure(writer *w) {
   struct archive *a = w->archive;
   return archive_write_set_format_pax(a) == ARCHIVE_OK &&
-         archive_write_set_format_option(a, "pax", "hdrcharset", "BINARY") == ARCHIVE_OK &&
          archive_write_add_filter_none(a) == ARCHIVE_OK &&
          archive_write_set_bytes_per_block(a, CDAM_TREE_PIECE) == ARCHIVE_OK &&
          archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK &&
