@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "process/command.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "process/process_private.h"
 
 #define MAX_LIMITS 16
 #define MAX_USER 255

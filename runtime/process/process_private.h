@@ -22,6 +22,7 @@
 #include "link/link.h"
 #include "link/own_loop.h"
 #include "link/session_link.h"
+#include "process/command.h"
 #include "process/key.h"
 #include "process/track.h"
 
@@ -53,15 +54,6 @@ struct cdam_process {
 
 #define CDAM_PROCESS_OF_TOLD(posted)                                                               \
   ((cdam_process *)((char *)(posted)-offsetof(cdam_process, told)))
-
-/* ---- command.c ---- */
-
-/* CDAM_ERR_ARGUMENT for what cannot be asked. */
-cdam_status cdam_process_check_command(const cdam_process_command *command, cdam_error *err);
-
-/* The request, which owns all that is in it: one block, to be freed with free(). NULL when out of
- * memory. */
-Cofferdam__Agent__V1__Start *cdam_process_make_start(const cdam_process_command *command);
 
 /* ---- incoming.c ---- */
 

@@ -46,6 +46,7 @@ static bool take_exited(cdam_process_track *track, const exited_message *exited,
                         cdam_error *failure) {
   if (!track->started || track->exited) return lie(failure, "an end that cannot be");
   if (exited->process_id != track->id) return lie(failure, "the end of another process");
+  if (!track->pid && !exited->status_unknown) return lie(failure, "the end of what never ran");
   track->exited = true;
   return cdam_process_read_exit(exited, &track->exit, failure);
 }
@@ -84,7 +85,8 @@ static bool take_output(cdam_process_track *track, const output_message *message
 static bool take_started(cdam_process_track *track, const Cofferdam__Agent__V1__Started *started,
                          cdam_error *failure) {
   if (track->started) return lie(failure, "a process that was started twice");
-  if (!started->process_id || !started->pid || started->pid > INT32_MAX)
+  /* One that was killed while it was started never had a number in the sandbox. */
+  if (!started->process_id || started->pid > INT32_MAX)
     return lie(failure, "a process without a number");
   if (track->attached && started->process_id != track->id)
     return lie(failure, "another process than was asked for");

@@ -9,6 +9,8 @@
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "engine/answer.h"
+#include "link/session_link.h"
+#include "session/exec_agent.h"
 #include "session/exec_private.h"
 #include "session/session.h"
 
@@ -35,6 +37,19 @@ static cdam_status check_env(const char *const *env, cdam_error *err) {
   return CDAM_OK;
 }
 
+static cdam_status check_ends(const cdam_exec_command *command, cdam_error *err) {
+  cdam_status status = cdam_source_check(command->input, "input", err);
+  if (status == CDAM_OK) status = cdam_sink_check(command->stdout_sink, "stdout_sink", err);
+  if (status == CDAM_OK) status = cdam_sink_check(command->stderr_sink, "stderr_sink", err);
+  if (status != CDAM_OK) return status;
+  if (command->flags & ~(uintptr_t)CDAM_EXEC_KEEP_TAIL)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command has flags that are not known");
+  for (size_t i = 0; i < sizeof command->reserved / sizeof *command->reserved; i++)
+    if (command->reserved[i])
+      return cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member of the command is not NULL");
+  return CDAM_OK;
+}
+
 static cdam_status check_command(const cdam_exec_command *command, cdam_error *err) {
   if (!command->argv || !command->argv[0])
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's argv is empty");
@@ -49,10 +64,8 @@ static cdam_status check_command(const cdam_exec_command *command, cdam_error *e
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's workdir is not an absolute path");
   if (command->timeout_ms < 0)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the command's timeout_ms is negative");
-  for (size_t i = 0; i < sizeof command->reserved / sizeof *command->reserved; i++)
-    if (command->reserved[i])
-      return cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member of the command is not NULL");
-  return check_env(command->env, err);
+  cdam_status status = check_ends(command, err);
+  return status == CDAM_OK ? check_env(command->env, err) : status;
 }
 
 /* ---- requests ---- */
@@ -251,8 +264,9 @@ static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *com
 
 static cdam_status prepare(const cdam_session *session, const cdam_exec_command *command,
                            cdam_exec_operation **out, cdam_error *err) {
-  cdam_status status = check_command(command, err);
-  if (status != CDAM_OK) return status;
+  if (command->input || command->stdout_sink || command->stderr_sink)
+    return cdam_fail(err, CDAM_ERR_NO_AGENT,
+                     "input, stdout_sink and stderr_sink of a command need the sandbox's agent");
   cdam_exec_operation *exec = calloc(1, sizeof *exec);
   if (!exec) return cdam_fail_memory(err);
   exec->op.abort = cdam_exec_abort;
@@ -279,11 +293,8 @@ static cdam_exec_result *take_result(cdam_exec_operation *exec, cdam_status stat
   return result;
 }
 
-cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
-                      cdam_exec_result **out, cdam_error *err) {
-  if (out) *out = NULL;
-  if (!session || !command || !out)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_exec is NULL");
+static cdam_status exec_by_engine(cdam_session *session, const cdam_exec_command *command,
+                                  cdam_exec_result **out, cdam_error *err) {
   cdam_exec_operation *exec;
   cdam_status status = prepare(session, command, &exec, err);
   if (status != CDAM_OK) return status;
@@ -293,21 +304,44 @@ cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
   return status;
 }
 
+static cdam_status exec_by_agent(cdam_session *session, const cdam_exec_command *command,
+                                 cdam_exec_result **out, cdam_error *err) {
+  cdam_own_loop *own;
+  cdam_link *link;
+  cdam_exec_agent *exec;
+  cdam_status status = cdam_session_own_link(session, &own, &link, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_exec_agent_new(link, command, &exec, err);
+  cdam_link_unref(link);
+  if (status != CDAM_OK) return status;
+  status = cdam_operation_run_in(&exec->op, own->loop, cdam_exec_agent_start, err);
+  *out = cdam_exec_agent_take(exec, status);
+  cdam_exec_agent_free(exec);
+  return status;
+}
+
+cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
+                      cdam_exec_result **out, cdam_error *err) {
+  if (out) *out = NULL;
+  if (!session || !command || !out)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_exec is NULL");
+  cdam_status status = check_command(command, err);
+  if (status != CDAM_OK) return status;
+  return session->has_agent ? exec_by_agent(session, command, out, err)
+                            : exec_by_engine(session, command, out, err);
+}
+
 static void completed(cdam_operation *op) {
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
   exec->callback(op->user, op->status, take_result(exec, op->status), &op->error);
   end(exec);
 }
 
-cdam_status cdam_exec_start(cdam_loop *loop, cdam_session *session,
-                            const cdam_exec_command *command, cdam_exec_callback callback,
-                            void *user, cdam_operation **operation, cdam_error *err) {
-  cdam_status status = cdam_start_check(loop, callback, operation, err);
-  if (status == CDAM_OK) status = cdam_session_check_loop(session, loop, err);
-  if (status != CDAM_OK) return status;
-  if (!command) return cdam_fail(err, CDAM_ERR_ARGUMENT, "command is NULL");
+static cdam_status start_by_engine(cdam_loop *loop, cdam_session *session,
+                                   const cdam_exec_command *command, cdam_exec_callback callback,
+                                   void *user, cdam_operation **operation, cdam_error *err) {
   cdam_exec_operation *exec;
-  status = prepare(session, command, &exec, err);
+  cdam_status status = prepare(session, command, &exec, err);
   if (status != CDAM_OK) return status;
   exec->callback = callback;
   exec->op.user = user;
@@ -317,4 +351,43 @@ cdam_status cdam_exec_start(cdam_loop *loop, cdam_session *session,
   else if (operation)
     *operation = &exec->op;
   return status;
+}
+
+static void completed_by_agent(cdam_operation *op) {
+  cdam_exec_agent *exec = (cdam_exec_agent *)op;
+  exec->callback(op->user, op->status, cdam_exec_agent_take(exec, op->status), &op->error);
+  cdam_exec_agent_free(exec);
+}
+
+static cdam_status start_by_agent(cdam_loop *loop, cdam_session *session,
+                                  const cdam_exec_command *command, cdam_exec_callback callback,
+                                  void *user, cdam_operation **operation, cdam_error *err) {
+  cdam_link *link;
+  cdam_exec_agent *exec;
+  cdam_status status = cdam_session_link(session, loop, &link, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_exec_agent_new(link, command, &exec, err);
+  cdam_link_unref(link);
+  if (status != CDAM_OK) return status;
+  exec->callback = callback;
+  exec->op.user = user;
+  status = cdam_operation_submit(&exec->op, loop, cdam_exec_agent_start, completed_by_agent, err);
+  if (status != CDAM_OK)
+    cdam_exec_agent_free(exec);
+  else if (operation)
+    *operation = &exec->op;
+  return status;
+}
+
+cdam_status cdam_exec_start(cdam_loop *loop, cdam_session *session,
+                            const cdam_exec_command *command, cdam_exec_callback callback,
+                            void *user, cdam_operation **operation, cdam_error *err) {
+  cdam_status status = cdam_start_check(loop, callback, operation, err);
+  if (status == CDAM_OK) status = cdam_session_check_loop(session, loop, err);
+  if (status != CDAM_OK) return status;
+  if (!command) return cdam_fail(err, CDAM_ERR_ARGUMENT, "command is NULL");
+  status = check_command(command, err);
+  if (status != CDAM_OK) return status;
+  return (session->has_agent ? start_by_agent : start_by_engine)(loop, session, command, callback,
+                                                                 user, operation, err);
 }

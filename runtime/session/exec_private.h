@@ -28,6 +28,9 @@
 
 struct cdam_exec_result {
   int exit_code;
+  int signal;
+  bool out_of_memory;
+  bool to_sink[2]; /* nothing was to be kept */
   bool not_started;
   bool timed_out;
   bool still_running;

@@ -14,6 +14,14 @@ int cdam_exec_result_exit_code(const cdam_exec_result *result) {
   return result ? result->exit_code : -1;
 }
 
+int cdam_exec_result_signal(const cdam_exec_result *result) {
+  return result ? result->signal : 0;
+}
+
+bool cdam_exec_result_out_of_memory(const cdam_exec_result *result) {
+  return result && result->out_of_memory;
+}
+
 bool cdam_exec_result_not_started(const cdam_exec_result *result) {
   return result && result->not_started;
 }
@@ -45,4 +53,12 @@ uint64_t cdam_exec_result_stdout_total(const cdam_exec_result *result) {
 
 uint64_t cdam_exec_result_stderr_total(const cdam_exec_result *result) {
   return result ? result->err.total : 0;
+}
+
+bool cdam_exec_result_stdout_truncated(const cdam_exec_result *result) {
+  return result && !result->to_sink[0] && result->out.total > result->out.kept.length;
+}
+
+bool cdam_exec_result_stderr_truncated(const cdam_exec_result *result) {
+  return result && !result->to_sink[1] && result->err.total > result->err.kept.length;
 }

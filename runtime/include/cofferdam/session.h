@@ -11,6 +11,7 @@
 #include <cofferdam/error.h>
 #include <cofferdam/export.h>
 #include <cofferdam/message.h>
+#include <cofferdam/stream.h>
 
 CDAM_BEGIN_DECLS
 
@@ -104,14 +105,21 @@ CDAM_API const char *cdam_session_warning(const cdam_session *session, size_t in
 /* A command. Set what is needed after `cdam_exec_command c = {0}`. Everything is
  * borrowed for the call. */
 typedef struct cdam_exec_command {
-  const char *const *argv; /* ends in NULL; argv[0] is the program. Required */
-  const char *const *env;  /* "KEY=VALUE", ends in NULL; on top of the sandbox's; or NULL */
-  const char *user;        /* "uid[:gid]" or a name in the image; or NULL */
-  const char *workdir;     /* absolute; or NULL */
-  int64_t timeout_ms;      /* from the call; 0: no deadline */
-  size_t output_cap;       /* bytes kept of each of stdout and stderr; 0: 1 MiB */
-  void *reserved[8];       /* NULL */
+  const char *const *argv;      /* ends in NULL; argv[0] is the program. Required */
+  const char *const *env;       /* "KEY=VALUE", ends in NULL; on top of the sandbox's; or NULL */
+  const char *user;             /* "uid[:gid]" or a name in the image; or NULL */
+  const char *workdir;          /* absolute; or NULL */
+  int64_t timeout_ms;           /* from the call; 0: no deadline */
+  size_t output_cap;            /* bytes kept of each of stdout and stderr; 0: 1 MiB */
+  const cdam_source *input;     /* its standard input; or NULL: /dev/null. Since 0.2 */
+  const cdam_sink *stdout_sink; /* gets its output as it comes, and nothing is kept; or NULL */
+  const cdam_sink *stderr_sink;
+  uintptr_t flags;   /* CDAM_EXEC_KEEP_TAIL; or 0 */
+  void *reserved[4]; /* NULL */
 } cdam_exec_command;
+
+/* Of output beyond the cap the last bytes are kept instead of the first. Since 0.2. */
+#define CDAM_EXEC_KEEP_TAIL 1u
 
 /* What became of a command. Opaque. Free with cdam_exec_result_free. */
 typedef struct cdam_exec_result cdam_exec_result;
@@ -121,18 +129,28 @@ typedef struct cdam_exec_result cdam_exec_result;
  * error: see cdam_exec_result_exit_code. Output beyond the cap is read and counted
  * but not kept.
  *
- * At the deadline the command and what it started are killed (this needs a shell
- * in the image; where it fails cdam_exec_result_still_running tells) and the
- * call returns CDAM_OK with cdam_exec_result_timed_out. They are known by the variable
- * COFFERDAM_EXEC_ID in their environment, by their parents and by their sessions: a
- * process that leaves all three behind before the deadline is not found.
+ * At the deadline everything that descends from the command is ended, also what called setsid:
+ * TERM, and KILL a moment later. When it is gone the call returns CDAM_OK with
+ * cdam_exec_result_timed_out. The same happens when a source or sink fails (CDAM_ERR_IO). When this
+ * program dies the command is ended too; for one that lives on see <cofferdam/process.h>.
  *
- * Without a deadline the call waits as long as the command runs, silent or not. When
- * the connection to the engine is lost, the command may go on in the sandbox.
+ * Without a deadline the call waits as long as the command runs, silent or not. Processes that the
+ * command leaves running do not keep the call: it returns half a second after the command has ended
+ * and its output has become silent.
+ *
+ * A sandbox without the agent (cdam_session_has_agent) runs commands by the engine's exec. There
+ *  - a command takes a hundred times as long to start;
+ *  - ending it needs a shell in the image, finds what it started by the variable COFFERDAM_EXEC_ID
+ *    in their environment, by their parents and by their sessions, and may fail:
+ *    cdam_exec_result_still_running;
+ *  - it may go on when this program dies or the connection to the engine is lost;
+ *  - `workdir` NULL is the image's, and texts must be UTF-8;
+ *  - `input` and sinks are CDAM_ERR_NO_AGENT;
+ *  - what a signal ended cannot be told from an exit status above 128.
  *
  * CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_FOUND (the container is gone), CDAM_ERR_PAUSED,
- * CDAM_ERR_EXITED (it is stopped), CDAM_ERR_EXEC, CDAM_ERR_PROTOCOL (the stream was cut), the
- * engine's errors. Since 0.1.
+ * CDAM_ERR_EXITED (it is stopped), CDAM_ERR_EXEC, CDAM_ERR_AGENT, CDAM_ERR_LIMIT, CDAM_ERR_IO,
+ * CDAM_ERR_PROTOCOL (the stream was cut), the engine's errors. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
                                           cdam_exec_result **out, cdam_error *err);
@@ -144,11 +162,18 @@ CDAM_API void cdam_exec_result_free(cdam_exec_result *result);
  * after a timeout. Since 0.1. */
 CDAM_API int cdam_exec_result_exit_code(const cdam_exec_result *result);
 
-/* The engine could not start the program; stderr says why. Since 0.1. */
+/* The program could not be started; stderr says why. Since 0.1. */
 CDAM_API bool cdam_exec_result_not_started(const cdam_exec_result *result);
 
 /* The deadline passed. Since 0.1. */
 CDAM_API bool cdam_exec_result_timed_out(const cdam_exec_result *result);
+
+/* The signal that ended it, or 0. Known with the agent only. Since 0.2. */
+CDAM_API int cdam_exec_result_signal(const cdam_exec_result *result);
+
+/* It failed, and the kernel killed something for memory in the sandbox while it ran. Known with the
+ * agent only. Since 0.2. */
+CDAM_API bool cdam_exec_result_out_of_memory(const cdam_exec_result *result);
 
 /* The deadline passed and the command could not be killed. Since 0.1. */
 CDAM_API bool cdam_exec_result_still_running(const cdam_exec_result *result);
@@ -161,6 +186,10 @@ CDAM_API const char *cdam_exec_result_stderr(const cdam_exec_result *result, siz
 /* How many bytes the command wrote, kept or not. Since 0.1. */
 CDAM_API uint64_t cdam_exec_result_stdout_total(const cdam_exec_result *result);
 CDAM_API uint64_t cdam_exec_result_stderr_total(const cdam_exec_result *result);
+
+/* It wrote more than was kept. Never with a sink. Since 0.2. */
+CDAM_API bool cdam_exec_result_stdout_truncated(const cdam_exec_result *result);
+CDAM_API bool cdam_exec_result_stderr_truncated(const cdam_exec_result *result);
 
 /* ---- ports ---- */
 

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link/pump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "engine/loop.h"
+#include "engine/poller.h"
+#include "engine/sigpipe.h"
+
+/* A pipe that is writable takes as much without waiting. */
+#define PIPE_PIECE 4096
+
+/* Of a source, at a time. */
+#define READ_PIECE ((size_t)64 * 1024)
+
+/* ---- descriptors ---- */
+
+typedef enum end_kind {
+  END_FILE,   /* never waits, or only for a disk */
+  END_SOCKET, /* can be asked not to wait */
+  END_STREAM  /* a pipe or terminal */
+} end_kind;
+
+/* The program's descriptor. It is used under a number of our own, for several of our ends may use
+ * the same one, and each is in the loop's set. */
+typedef struct descriptor {
+  int fd; /* or -1 */
+  cdam_socket_watch watch;
+  cdam_posted ready;
+  cdam_loop *loop; /* NULL when it is gone */
+  cdam_posted loop_end;
+  end_kind kind;
+  void (*run)(struct descriptor *end);
+} descriptor;
+
+#define END_OF(at, member) ((descriptor *)((char *)(at)-offsetof(descriptor, member)))
+
+static void watched(cdam_socket_watch *watch, uint32_t events) {
+  (void)events;
+  descriptor *end = END_OF(watch, watch);
+  cdam_loop_post(end->loop, &end->ready);
+}
+
+static void run_ready(cdam_posted *posted) {
+  descriptor *end = END_OF(posted, ready);
+  end->run(end);
+}
+
+static void loop_gone(cdam_posted *posted) {
+  descriptor *end = END_OF(posted, loop_end);
+  cdam_poller_unwatch(end->loop, &end->watch);
+  end->loop = NULL;
+}
+
+static end_kind kind_of(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISBLK(status.st_mode))
+    return END_FILE;
+  return S_ISSOCK(status.st_mode) ? END_SOCKET : END_STREAM;
+}
+
+static bool open_end(descriptor *end, cdam_loop *loop, int fd,
+                     void (*run)(struct descriptor *end)) {
+  end->fd = -1;
+  end->watch.ready = watched;
+  end->ready.run = run_ready;
+  end->loop_end.run = loop_gone;
+  end->run = run;
+  end->loop = loop;
+  cdam_loop_on_end(loop, &end->loop_end);
+  if (fd < 0) return true;
+  end->kind = kind_of(fd);
+  end->fd = end->watch.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return end->fd >= 0;
+}
+
+static void close_end(descriptor *end) {
+  if (end->loop) {
+    cdam_loop_unpost(end->loop, &end->ready);
+    cdam_loop_forget_end(end->loop, &end->loop_end);
+    cdam_poller_unwatch(end->loop, &end->watch);
+  }
+  if (end->fd >= 0) close(end->fd);
+}
+
+/* Waits for it in the loop. What epoll does not take (/dev/null, a directory) never waits. */
+static bool wait_for(descriptor *end, uint32_t events) {
+  if (!end->loop) return true;
+  if (cdam_poller_watch(end->loop, &end->watch, events)) return true;
+  if (errno != EPERM) return false;
+  cdam_loop_post(end->loop, &end->ready);
+  return true;
+}
+
+static void wait_no_more(descriptor *end) {
+  if (end->loop && end->watch.events) cdam_poller_watch(end->loop, &end->watch, 0);
+}
+
+static bool is_ready(const descriptor *end, short events) {
+  struct pollfd at = {.fd = end->fd, .events = events};
+  return end->kind != END_STREAM || poll(&at, 1, 0) != 0;
+}
+
+/* -1 with EAGAIN when it would have to wait. */
+static ssize_t read_end(const descriptor *end, void *bytes, size_t size) {
+  errno = EAGAIN;
+  if (end->kind == END_SOCKET) return recv(end->fd, bytes, size, MSG_DONTWAIT);
+  if (!is_ready(end, POLLIN)) return -1;
+  return read(end->fd, bytes, size);
+}
+
+static ssize_t write_end(const descriptor *end, const void *bytes, size_t length) {
+  errno = EAGAIN;
+  if (end->kind == END_SOCKET) return send(end->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (!is_ready(end, POLLOUT)) return -1;
+  if (end->kind == END_STREAM && length > PIPE_PIECE) length = PIPE_PIECE;
+  return write(end->fd, bytes, length);
+}
+
+static bool would_wait(void) {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+/* ---- checking ---- */
+
+static cdam_status check_fd(int fd, const char *what, cdam_error *err) {
+  if (fd >= 0 && fcntl(fd, F_GETFD) >= 0) return CDAM_OK;
+  return cdam_fail(err, CDAM_ERR_ARGUMENT, "the descriptor of the %s is not open", what);
+}
+
+cdam_status cdam_source_check(const cdam_source *source, const char *what, cdam_error *err) {
+  if (!source) return CDAM_OK;
+  if ((source->bytes != NULL) + source->from_fd + (source->read != NULL) > 1)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the %s is more than one source", what);
+  if (source->length && !source->bytes)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the %s has a length and no bytes", what);
+  return source->from_fd ? check_fd(source->fd, what, err) : CDAM_OK;
+}
+
+cdam_status cdam_sink_check(const cdam_sink *sink, const char *what, cdam_error *err) {
+  if (!sink) return CDAM_OK;
+  if (sink->to_fd && sink->write)
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "the %s is more than one sink", what);
+  return sink->to_fd ? check_fd(sink->fd, what, err) : CDAM_OK;
+}
+
+/* ---- from a source ---- */
+
+struct cdam_feed {
+  descriptor end; /* first */
+  cdam_source source;
+  cdam_channel *channel;
+  cdam_feed_done done;
+  void *user;
+  size_t taken; /* of source.bytes */
+  bool is_done;
+  bool busy; /* calling the program: it is freed after it */
+  bool freed;
+  char piece[READ_PIECE];
+};
+
+static void feed_ready(descriptor *end) {
+  cdam_feed_go((cdam_feed *)end);
+}
+
+cdam_feed *cdam_feed_new(cdam_loop *loop, const cdam_source *source, cdam_channel *channel,
+                         cdam_feed_done done, void *user, cdam_error *err) {
+  cdam_feed *feed = malloc(sizeof *feed);
+  if (feed) {
+    memset(feed, 0, offsetof(cdam_feed, piece));
+    if (source) feed->source = *source;
+    feed->channel = channel;
+    feed->done = done;
+    feed->user = user;
+    int fd = feed->source.from_fd ? feed->source.fd : -1;
+    if (open_end(&feed->end, loop, fd, feed_ready)) return feed;
+    cdam_feed_free(feed);
+  }
+  cdam_fail_memory(err);
+  return NULL;
+}
+
+bool cdam_feed_is_done(const cdam_feed *feed) {
+  return feed->is_done;
+}
+
+void cdam_feed_free(cdam_feed *feed) {
+  if (!feed) return;
+  feed->freed = true;
+  if (feed->busy) return;
+  close_end(&feed->end);
+  free(feed);
+}
+
+/* It may be gone after this. */
+static void finish_feed(cdam_feed *feed, const cdam_error *error) {
+  feed->is_done = true;
+  wait_no_more(&feed->end);
+  feed->done(feed->user, error);
+}
+
+static void fail_feed(cdam_feed *feed, const char *why) {
+  cdam_error error;
+  cdam_fail(&error, CDAM_ERR_IO, "the input could not be read: %s", why);
+  finish_feed(feed, &error);
+}
+
+/* False when the feed is over. */
+static bool send_piece(cdam_feed *feed, const void *bytes, size_t length, bool last) {
+  cdam_error error;
+  cdam_status status = cdam_channel_send_data(feed->channel, bytes, length, last, &error);
+  if (status == CDAM_OK && !last) return true;
+  finish_feed(feed, status == CDAM_OK ? NULL : &error);
+  return false;
+}
+
+static bool feed_memory(cdam_feed *feed) {
+  size_t left = feed->source.length - feed->taken;
+  size_t length = left < CDAM_LINK_PIECE ? left : CDAM_LINK_PIECE;
+  const char *bytes = feed->source.bytes;
+  if (!bytes) return send_piece(feed, "", 0, true);
+  feed->taken += length;
+  return send_piece(feed, bytes + (feed->taken - length), length, length == left);
+}
+
+static bool feed_callback(cdam_feed *feed) {
+  feed->busy = true;
+  ssize_t n = feed->source.read(feed->source.user, feed->piece, sizeof feed->piece);
+  feed->busy = false;
+  if (feed->freed) {
+    cdam_feed_free(feed);
+    return false;
+  }
+  if (!cdam_channel_is_open(feed->channel)) return false;
+  if (n >= 0 && (size_t)n <= sizeof feed->piece)
+    return send_piece(feed, feed->piece, (size_t)n, n == 0);
+  fail_feed(feed, n < 0 ? "its callback failed" : "its callback gave more than it was asked for");
+  return false;
+}
+
+static bool feed_fd(cdam_feed *feed) {
+  ssize_t n = read_end(&feed->end, feed->piece, sizeof feed->piece);
+  if (n >= 0) return send_piece(feed, feed->piece, (size_t)n, n == 0);
+  if (!would_wait())
+    fail_feed(feed, strerrordesc_np(errno));
+  else if (!wait_for(&feed->end, EPOLLIN))
+    fail_feed(feed, strerrordesc_np(ENOMEM));
+  return false;
+}
+
+void cdam_feed_go(cdam_feed *feed) {
+  bool more = !feed->is_done && !feed->busy && cdam_channel_is_open(feed->channel);
+  while (more) {
+    if (!cdam_channel_can_send(feed->channel)) {
+      wait_no_more(&feed->end);
+      return;
+    }
+    if (feed->source.read)
+      more = feed_callback(feed);
+    else
+      more = feed->source.from_fd ? feed_fd(feed) : feed_memory(feed);
+  }
+}
+
+/* ---- into a sink ---- */
+
+typedef struct piece {
+  TAILQ_ENTRY(piece) in_drain;
+  size_t length;
+  size_t written;
+  size_t charge;
+  char bytes[];
+} piece;
+
+struct cdam_drain {
+  descriptor end; /* first */
+  cdam_sink sink;
+  cdam_channel *channel;
+  const cdam_drain_events *events;
+  void *user;
+  TAILQ_HEAD(, piece) waiting;
+  bool failed;
+  bool busy;
+  bool freed;
+};
+
+static void drain_ready(descriptor *end);
+
+cdam_drain *cdam_drain_new(cdam_loop *loop, const cdam_sink *sink, cdam_channel *channel,
+                           const cdam_drain_events *events, void *user, cdam_error *err) {
+  cdam_drain *drain = calloc(1, sizeof *drain);
+  if (drain) {
+    TAILQ_INIT(&drain->waiting);
+    if (sink) drain->sink = *sink;
+    drain->channel = channel;
+    drain->events = events;
+    drain->user = user;
+    int fd = drain->sink.to_fd ? drain->sink.fd : -1;
+    if (open_end(&drain->end, loop, fd, drain_ready)) return drain;
+    cdam_drain_free(drain);
+  }
+  cdam_fail_memory(err);
+  return NULL;
+}
+
+bool cdam_drain_is_empty(const cdam_drain *drain) {
+  return TAILQ_EMPTY(&drain->waiting);
+}
+
+static void give_back(cdam_drain *drain, size_t charge) {
+  if (charge && drain->channel && cdam_channel_is_open(drain->channel))
+    cdam_channel_grant(drain->channel, charge);
+}
+
+static void drop_waiting(cdam_drain *drain) {
+  piece *first;
+  while ((first = TAILQ_FIRST(&drain->waiting))) {
+    TAILQ_REMOVE(&drain->waiting, first, in_drain);
+    give_back(drain, first->charge);
+    free(first);
+  }
+}
+
+void cdam_drain_free(cdam_drain *drain) {
+  if (!drain) return;
+  drain->freed = true;
+  if (drain->busy) return;
+  drop_waiting(drain);
+  close_end(&drain->end);
+  free(drain);
+}
+
+static cdam_status fail_drain(cdam_drain *drain, const char *why, cdam_error *err) {
+  drain->failed = true;
+  wait_no_more(&drain->end);
+  drop_waiting(drain);
+  return cdam_fail(err, CDAM_ERR_IO, "the output could not be written: %s", why);
+}
+
+/* As much as can be written now; how much that is. SIZE_MAX, with errno, when it failed. */
+static size_t write_some(cdam_drain *drain, const char *bytes, size_t length) {
+  size_t done = 0;
+  while (done < length) {
+    ssize_t n = write_end(&drain->end, bytes + done, length - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return would_wait() ? done : SIZE_MAX;
+    done += (size_t)n;
+  }
+  return done;
+}
+
+static bool write_waiting(cdam_drain *drain) {
+  piece *first;
+  while ((first = TAILQ_FIRST(&drain->waiting))) {
+    size_t n = write_some(drain, first->bytes + first->written, first->length - first->written);
+    if (n == SIZE_MAX) return false;
+    first->written += n;
+    if (first->written < first->length) return true;
+    TAILQ_REMOVE(&drain->waiting, first, in_drain);
+    give_back(drain, first->charge);
+    free(first);
+  }
+  return true;
+}
+
+static void drain_ready(descriptor *end) {
+  cdam_drain *drain = (cdam_drain *)end;
+  cdam_sigpipe guard;
+  cdam_sigpipe_hold(&guard, true);
+  bool well = write_waiting(drain);
+  int why = errno;
+  cdam_sigpipe_release(&guard);
+  cdam_error error;
+  if (well && !TAILQ_EMPTY(&drain->waiting)) {
+    well = wait_for(end, EPOLLOUT);
+    why = ENOMEM;
+  }
+  if (!well) {
+    fail_drain(drain, strerrordesc_np(why), &error);
+    drain->events->failed(drain->user, &error);
+  } else if (TAILQ_EMPTY(&drain->waiting)) {
+    wait_no_more(end);
+    if (drain->events->emptied) drain->events->emptied(drain->user);
+  }
+}
+
+static cdam_status keep(cdam_drain *drain, const char *bytes, size_t length, size_t charge,
+                        cdam_error *err) {
+  piece *last = malloc(sizeof *last + length);
+  if (!last) return cdam_fail_memory(err);
+  *last = (piece){.length = length, .charge = charge};
+  memcpy(last->bytes, bytes, length);
+  TAILQ_INSERT_TAIL(&drain->waiting, last, in_drain);
+  if (wait_for(&drain->end, EPOLLOUT)) return CDAM_OK;
+  return fail_drain(drain, strerrordesc_np(ENOMEM), err);
+}
+
+static cdam_status put_fd(cdam_drain *drain, const char *bytes, size_t length, size_t charge,
+                          cdam_error *err) {
+  size_t done = 0;
+  if (TAILQ_EMPTY(&drain->waiting)) {
+    cdam_sigpipe guard;
+    cdam_sigpipe_hold(&guard, drain->end.kind == END_STREAM);
+    done = write_some(drain, bytes, length);
+    int why = errno;
+    cdam_sigpipe_release(&guard);
+    if (done == SIZE_MAX) {
+      give_back(drain, charge);
+      return fail_drain(drain, strerrordesc_np(why), err);
+    }
+  }
+  if (done < length) return keep(drain, bytes + done, length - done, charge, err);
+  give_back(drain, charge);
+  return CDAM_OK;
+}
+
+static cdam_status put_callback(cdam_drain *drain, const char *bytes, size_t length, size_t charge,
+                                cdam_error *err) {
+  drain->busy = true;
+  bool taken = drain->sink.write(drain->sink.user, bytes, length);
+  drain->busy = false;
+  if (drain->freed) {
+    give_back(drain, charge);
+    cdam_drain_free(drain);
+    return CDAM_OK;
+  }
+  give_back(drain, charge);
+  return taken ? CDAM_OK : fail_drain(drain, "its callback failed", err);
+}
+
+cdam_status cdam_drain_put(cdam_drain *drain, const void *bytes, size_t length, size_t charge,
+                           cdam_error *err) {
+  if (!drain->failed && length && drain->sink.to_fd)
+    return put_fd(drain, bytes, length, charge, err);
+  if (!drain->failed && length && drain->sink.write)
+    return put_callback(drain, bytes, length, charge, err);
+  give_back(drain, charge);
+  return CDAM_OK;
+}

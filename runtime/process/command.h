@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to run, as a request to the agent. */
+#ifndef COFFERDAM_PROCESS_COMMAND_H
+#define COFFERDAM_PROCESS_COMMAND_H
+
+#include <cofferdam/process.h>
+
+#include "link/link.h"
+
+/* CDAM_ERR_ARGUMENT for what cannot be asked. */
+cdam_status cdam_process_check_command(const cdam_process_command *command, cdam_error *err);
+
+/* The request, which owns all that is in it: one block, to be freed with free(). NULL when out of
+ * memory. */
+Cofferdam__Agent__V1__Start *cdam_process_make_start(const cdam_process_command *command);
+
+#endif
