@@ -462,6 +462,7 @@ void cdam_duplex_set_reading(cdam_duplex *d, bool reading) {
 
 void cdam_duplex_close(cdam_duplex *d) {
   if (!d) return;
+  if (d->op.loop) cdam_loop_wake(d->op.loop); /* another may have the connection now */
   loop_ended(&d->at_end);
   d->closed = true;
   if (d->busy) return;

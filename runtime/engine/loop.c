@@ -109,9 +109,13 @@ static void put_into(struct cdam_posted_list *list, cdam_posted *posted) {
   posted->queued = true;
 }
 
+void cdam_loop_wake(cdam_loop *loop) {
+  if (loop->timer >= 0 && !loop->dispatching) cdam_poller_set_timer(loop, 0);
+}
+
 void cdam_loop_post(cdam_loop *loop, cdam_posted *posted) {
   put_into(&loop->posted, posted);
-  if (loop->timer >= 0 && !loop->dispatching) cdam_poller_set_timer(loop, 0);
+  cdam_loop_wake(loop);
 }
 
 void cdam_loop_unpost(cdam_loop *loop, cdam_posted *posted) {

@@ -105,6 +105,10 @@ void cdam_loop_turn(cdam_loop *loop, int max_wait_ms);
  * is then run in the turn after: so what has a lot to do does it in pieces. */
 void cdam_loop_post(cdam_loop *loop, cdam_posted *posted);
 
+/* For what is done outside of a turn and makes something due in the next one: a caller's loop gets
+ * one. */
+void cdam_loop_wake(cdam_loop *loop);
+
 /* Takes it back; nothing happens when it is not waiting (the loop may be gone then). */
 void cdam_loop_unpost(cdam_loop *loop, cdam_posted *posted);
 

@@ -13,10 +13,16 @@
 
 #include <cmocka.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "engine/duplex.h"
+#include "scripted_engine.h"
+
+#define PATH "/exec/1/start"
+#define UPGRADED "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
 
 typedef enum play_place { NOWHERE, IN_OPENED, IN_RECEIVED, IN_DRAINED, IN_CLOSED } play_place;
 
@@ -130,6 +136,49 @@ static inline void play_end(duplex_play *p) {
   cdam_duplex_close(p->duplex);
   cdam_buffer_clear(&p->received);
   *p = (duplex_play){0};
+}
+
+/* ---- the engine ---- */
+
+typedef struct stage {
+  scripted_engine *engine;
+  cdam_client *client;
+  cdam_loop *loop;
+} stage;
+
+static inline void open_stage(stage *s, const scripted_rule *rule, unsigned timeout_ms, bool tcp) {
+  s->engine = tcp ? scripted_engine_start_tcp(rule, 1) : scripted_engine_start(rule, 1);
+  s->client = scripted_engine_client(s->engine, timeout_ms);
+  assert_int_equal(cdam_loop_new(s->client, &s->loop, NULL), CDAM_OK);
+}
+
+static inline void close_stage(stage *s) {
+  cdam_loop_free(s->loop);
+  cdam_client_free(s->client);
+  scripted_engine_stop(s->engine);
+}
+
+/* Reads until the client says no more; how many bytes. */
+static inline size_t read_all(int fd) {
+  char bytes[65536];
+  size_t total = 0;
+  ssize_t count;
+  while ((count = read(fd, bytes, sizeof bytes)) > 0)
+    total += (size_t)count;
+  return total;
+}
+
+static inline void write_all(int fd, const char *bytes, size_t length) {
+  while (length) {
+    ssize_t count = send(fd, bytes, length, MSG_NOSIGNAL);
+    if (count <= 0) return;
+    bytes += count;
+    length -= (size_t)count;
+  }
+}
+
+static inline void write_text(int fd, const char *text) {
+  write_all(fd, text, strlen(text));
 }
 
 #endif

@@ -10,29 +10,6 @@
 #include "scripted_engine.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define PATH "/exec/1/start"
-#define UPGRADED "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
-
-/* ---- the fixture ---- */
-
-typedef struct stage {
-  scripted_engine *engine;
-  cdam_client *client;
-  cdam_loop *loop;
-} stage;
-
-static void open_stage(stage *s, const scripted_rule *rule, unsigned timeout_ms, bool tcp) {
-  s->engine = tcp ? scripted_engine_start_tcp(rule, 1) : scripted_engine_start(rule, 1);
-  s->client = scripted_engine_client(s->engine, timeout_ms);
-  assert_int_equal(cdam_loop_new(s->client, &s->loop, NULL), CDAM_OK);
-}
-
-static void close_stage(stage *s) {
-  cdam_loop_free(s->loop);
-  cdam_client_free(s->client);
-  scripted_engine_stop(s->engine);
-}
-
 /* One conversation from begin to end. */
 static void play_whole(const scripted_rule *rule, unsigned timeout_ms, duplex_play *p) {
   stage s;
@@ -58,29 +35,6 @@ static void expect_received(const duplex_play *p, const char *text) {
   assert_int_equal(p->status, CDAM_OK);
   assert_int_equal(p->closed, 1);
   assert_string_equal(cdam_buffer_text(&p->received), text);
-}
-
-/* Reads until the client says no more; how many bytes. */
-static size_t read_all(int fd) {
-  char bytes[65536];
-  size_t total = 0;
-  ssize_t count;
-  while ((count = read(fd, bytes, sizeof bytes)) > 0)
-    total += (size_t)count;
-  return total;
-}
-
-static void write_all(int fd, const char *bytes, size_t length) {
-  while (length) {
-    ssize_t count = send(fd, bytes, length, MSG_NOSIGNAL);
-    if (count <= 0) return;
-    bytes += count;
-    length -= (size_t)count;
-  }
-}
-
-static void write_text(int fd, const char *text) {
-  write_all(fd, text, strlen(text));
 }
 
 /* ---- heads ---- */
