@@ -65,6 +65,10 @@ static void ask(cdam_operation *op, cdam_request request, cdam_step next) {
   cdam_operation_send(op, &request, next);
 }
 
+static void finish(cdam_operation *op, cdam_agent_job *job) {
+  job->done(op, job->status, &job->error);
+}
+
 static void release(cdam_operation *op, cdam_agent_job *job);
 
 /* The job has failed: nobody but us is to be in the way of the next one. */
@@ -103,31 +107,6 @@ static void make_volume(cdam_operation *op, const char *name, cdam_step next) {
   send_json(op, "/volumes/create",
             json_pack("{s:s, s:{s:s}}", "Name", name, "Labels", CDAM_LABEL_AGENT, CDAM_VERSION),
             next);
-}
-
-/* ---- the marker, which is made when all is well ---- */
-
-static void marked(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply; /* without a marker the next client reads the program back */
-  cdam_agent_job *job = op->part;
-  remember(op->client, job->digest);
-  release(op, job);
-}
-
-static void unmarked(cdam_operation *op, const cdam_reply *reply) {
-  (void)reply;
-  volume_names names = names_of(op->part);
-  make_volume(op, names.marker, marked);
-}
-
-static void mark(cdam_operation *op, cdam_agent_job *job) {
-  char path[CDAM_AGENT_VOLUME_SIZE + 32];
-  if (!job->marked) {
-    unmarked(op, NULL);
-    return;
-  }
-  snprintf(path, sizeof path, "/volumes/%s", names_of(job).marker);
-  ask(op, (cdam_request){.method = "DELETE", .path = path}, unmarked);
 }
 
 /* ---- filling, with a helper ---- */
@@ -171,7 +150,7 @@ static void came_back(cdam_operation *op, const cdam_reply *reply) {
     status = cdam_agent_archive_check(job->binary, reply->body, reply->length, &error);
   bool absent = status == CDAM_ERR_NOT_FOUND || status == CDAM_ERR_NO_AGENT;
   if (status == CDAM_OK)
-    mark(op, job);
+    release(op, job);
   else if (absent && !job->written)
     write_program(op, job);
   else
@@ -331,7 +310,7 @@ static void volume_seen(cdam_operation *op, const cdam_reply *reply) {
     refused(op, reply, &error);
   } else if (created && job->marked_at >= created && !job->doubt) {
     remember(op->client, job->digest);
-    release(op, job);
+    finish(op, job);
   } else {
     make_volume(op, names_of(job).volume, make_helper);
   }
@@ -362,18 +341,40 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
   ask(op, (cdam_request){.method = "GET", .path = path}, marker_seen);
 }
 
-/* ---- beginning and end ---- */
+/* ---- the end ---- */
 
-static void finish(cdam_operation *op, cdam_agent_job *job) {
-  job->done(op, job->status, &job->error);
+/* Without a marker the next client reads the program back. */
+static void marked(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  finish(op, op->part);
 }
 
-/* A helper that stays is removed by the next client that needs its name. */
-static void released(cdam_operation *op, const cdam_reply *reply) {
+static void unmarked(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
+  make_volume(op, names_of(op->part).marker, marked);
+}
+
+static void mark(cdam_operation *op, cdam_agent_job *job) {
+  char path[CDAM_AGENT_VOLUME_SIZE + 32];
+  if (!job->marked) {
+    unmarked(op, NULL);
+    return;
+  }
+  snprintf(path, sizeof path, "/volumes/%s", names_of(job).marker);
+  ask(op, (cdam_request){.method = "DELETE", .path = path}, unmarked);
+}
+
+/* A helper that stays is removed by the next client, which looks for one as long as there is no
+ * marker. */
+static void released(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
+  bool gone = cdam_answer_check(reply, "remove container", NULL) == CDAM_OK || reply->http == 404;
   job->helper[0] = '\0';
-  finish(op, job);
+  if (job->status == CDAM_OK && !job->abandoned) remember(op->client, job->digest);
+  if (job->status == CDAM_OK && gone && !job->abandoned)
+    mark(op, job);
+  else
+    finish(op, job);
 }
 
 static void release(cdam_operation *op, cdam_agent_job *job) {
@@ -382,6 +383,8 @@ static void release(cdam_operation *op, cdam_agent_job *job) {
   else
     finish(op, job);
 }
+
+/* ---- the beginning ---- */
 
 void cdam_agent_ensure(cdam_operation *op, cdam_agent_job *job, const char *image, bool doubt,
                        cdam_agent_done done) {
@@ -403,5 +406,6 @@ void cdam_agent_abandon(cdam_operation *op, cdam_agent_job *job, cdam_agent_done
   op->part = job;
   job->done = done;
   job->status = CDAM_OK;
+  job->abandoned = true;
   release(op, job);
 }

@@ -43,7 +43,8 @@ typedef struct cdam_agent_job {
   bool marked;                         /* there is a marker */
   bool existed;                        /* the volume did, so something may be in it */
   bool written;                        /* by us */
-  cdam_status status;                  /* kept while the helper is removed */
+  bool abandoned;
+  cdam_status status; /* kept while the helper is removed */
   cdam_error error;
 } cdam_agent_job;
 

@@ -17,6 +17,22 @@
 
 typedef struct model_engine model_engine;
 
+/* The agent's volume, its marker, and the helper that fills it; see model_volumes.c. */
+typedef struct model_volumes {
+  int64_t clock; /* the engine's, in seconds since the epoch */
+  bool volume, marker;
+  int64_t volume_at, marker_at; /* when they were made */
+  char *tar;                    /* what was put into the volume; NULL: nothing */
+  size_t tar_size;
+  bool forgetful; /* what is put there is not kept */
+  bool helper;
+  char helper_label[64];
+  int64_t helper_at;
+  int helpers; /* how many there were */
+} model_volumes;
+
+#define MODEL_HELPER_ID "9999999999999999999999999999999999999999999999999999999999999999"
+
 /* A change of an inspect answer before it is sent. `looks` counts the inspects of the
  * container so far, this one included. */
 typedef void (*model_lie)(json_t *inspect, int looks);
@@ -39,6 +55,8 @@ struct model_engine {
   bool image_id_known;  /* is there an image with that id? */
   bool podman;          /* its /info has another id each time */
   int infos;
+  const char *architecture;
+  model_volumes volumes;
 
   /* misbehaviour */
   model_lie lie;
@@ -46,12 +64,19 @@ struct model_engine {
   int fail_after;        /* lets so many through first */
   scripted_reply fail_reply;
   bool fail_but_do;          /* does the thing and answers wrongly */
+  bool fail_but_do_once;     /* that with the first one only */
   int hidden_looks;          /* so many inspects do not find the container yet */
   const char *start_ends_in; /* the status that a start leads to; NULL: running */
 };
 
 /* Starts it, with a client of 2 s. */
 model_engine *model_start(void);
+
+/* Another client instead of its own, whose sandboxes get an agent from that directory. */
+void model_use_agent(model_engine *model, const char *directory, cdam_agent_policy policy);
+
+/* Puts something into the agent's volume. */
+void model_fill_volume(model_engine *model, const void *tar, size_t size);
 
 /* Stops it and frees it; fails the test on an unexpected request. */
 void model_stop(model_engine *model);
@@ -70,5 +95,23 @@ size_t model_requests(model_engine *model, const char *method, const char *path)
  * created from them on the model. */
 cdam_options *model_options(cdam_network_mode mode);
 cdam_state *model_create_state(model_engine *model, const cdam_options *options);
+
+/* ---- between model_engine.c and model_volumes.c ---- */
+
+/* The model that runs; one at a time. */
+model_engine *model_current(void);
+
+/* Has this request to fail? Then *reply is filled in. */
+bool model_failed(model_engine *model, const scripted_request *request, scripted_reply *reply);
+
+/* The JSON as text that lives as long as the engine; takes the reference. */
+const char *model_keep_json(model_engine *model, json_t *json);
+
+void model_answer_volume(void *user, const scripted_request *request, scripted_reply *reply);
+void model_answer_helper(void *user, const scripted_request *request, scripted_reply *reply);
+void model_answer_archive(void *user, const scripted_request *request, scripted_reply *reply);
+
+/* A container is created that mounts the agent's volume. */
+void model_mount_volume(model_engine *model);
 
 #endif
