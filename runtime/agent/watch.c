@@ -20,6 +20,9 @@ enum {
 typedef struct watcher {
   agent_channel channel;
   agent_source source;
+  size_t at; /* in the buffer: events that were read and not yet sent */
+  size_t length;
+  _Alignas(struct inotify_event) char buffer[1024];
 } watcher;
 
 static const struct {
@@ -59,21 +62,32 @@ static bool pass_on(watcher *w, const struct inotify_event *event) {
   return !gone;
 }
 
-/* Without credit nothing is read; the kernel's queue is bounded and says when it overflowed. */
+static bool fill(watcher *w) {
+  ssize_t n = read(w->source.fd, w->buffer, sizeof w->buffer);
+  w->at = 0;
+  w->length = n > 0 ? (size_t)n : 0;
+  return n > 0;
+}
+
+/* Each event needs credit. Without it nothing is read; the kernel's queue is bounded and says when
+ * it overflowed. */
 static void run(agent_channel *channel) {
   watcher *w = (watcher *)channel;
-  _Alignas(struct inotify_event) char buffer[4096];
   agent_loop *loop = &channel->peer->server->loop;
-  if (!agent_channel_ready(channel)) {
-    agent_loop_want(loop, &w->source, 0);
-    return;
-  }
-  agent_loop_want(loop, &w->source, EPOLLIN);
-  ssize_t n = read(w->source.fd, buffer, sizeof buffer);
-  for (char *at = buffer; n > 0 && at < buffer + n;) {
-    const struct inotify_event *event = (const struct inotify_event *)at;
+  bool filled = false;
+  for (;;) {
+    if (!agent_channel_ready(channel)) {
+      agent_loop_want(loop, &w->source, 0);
+      return;
+    }
+    if (w->at == w->length) {
+      agent_loop_want(loop, &w->source, EPOLLIN);
+      if (filled || !fill(w)) return;
+      filled = true;
+    }
+    const struct inotify_event *event = (const struct inotify_event *)(w->buffer + w->at);
+    w->at += sizeof *event + event->len;
     if (!pass_on(w, event)) return;
-    at += sizeof *event + event->len;
   }
 }
 

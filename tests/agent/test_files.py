@@ -262,6 +262,26 @@ class Files(Case):
         c.call(remove=pb.Remove(path=b"f"))
         self.assertEqual(c.collect(channel)[-1].watch_event.kind, pb.WATCH_KIND_GONE)
 
+    def test_watch_waits_for_credit(self):
+        c = self.open(credit=200)
+        channel = c.open(watch=pb.Watch(path=b""))
+        self.assertEqual(c.next_on(channel).watch_event.kind, pb.WATCH_KIND_READY)
+        c.held.add(channel)
+        self.sh("cd %s; for i in 1 2 3 4 5 6 7 8; do echo $i > name$i; done" %
+                c.hello.workspace.decode())
+        left, names = 200 - 10, []
+        while len(names) < 24:  # three events for each
+            if left <= 0:
+                with self.assertRaises(TimeoutError):
+                    c.next_on(channel, 0.2)
+                c.send(channel, credit=pb.Credit(bytes=100))
+                left += 100
+            message = c.next_on(channel, 5)
+            self.assertGreater(left, 0)
+            left -= message.ByteSize()
+            names.append(message.watch_event.name)
+        self.assertEqual(sorted(names), sorted(3 * [b"name%d" % i for i in range(1, 9)]))
+
     def tree(self):
         w = self.c.hello.workspace.decode()
         self.sh("cd %s; mkdir -p t/a/b t/ro t/empty; echo 1 > t/a/f; ln t/a/f t/a/hard; "
