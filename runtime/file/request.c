@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "engine/answer.h"
 #include "engine/client_private.h"
+#include "engine/explain.h"
 #include "engine/loop.h"
 #include "link/session_link.h"
 #include "session/session.h"
@@ -121,9 +121,11 @@ bool cdam_file_take_message(cdam_file_request *request, const cdam_from_agent *m
   return ok;
 }
 
-/* The operation is named already, so the agent's step says nothing new. */
+/* The operation is named already, so the agent's step and words say nothing new. */
 static void reword(const Cofferdam__Agent__V1__Error *said, cdam_error *error) {
   const char *reason = error->system_errno ? strerrordesc_np(error->system_errno) : NULL;
+  if (error->code == CDAM_ERR_OUTSIDE)
+    cdam_fail(error, CDAM_ERR_OUTSIDE, "the path leads out of the workspace");
   if (error->code != CDAM_ERR_FILE || !reason) return;
   const int number = error->system_errno;
   const bool of_workspace = said->step == COFFERDAM__AGENT__V1__STEP__STEP_WORKSPACE;
@@ -209,21 +211,11 @@ static const cdam_channel_events events = {
 /* Nothing has moved: the engine may know why. */
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
-  cdam_error error, cause;
-  json_t *json = NULL;
-  cdam_fail(&cause, CDAM_ERR_TIMEOUT, "the sandbox's agent did not answer within %u ms",
+  cdam_error why;
+  cdam_fail(&why, CDAM_ERR_TIMEOUT, "the sandbox's agent did not answer within %u ms",
             op->client->config.timeout_ms);
-  if (cdam_answer_json(reply, "inspect", &json, &error) == CDAM_OK) {
-    if (json_is_true(cdam_json_at(json, "State.Paused")))
-      cdam_fail(&cause, CDAM_ERR_PAUSED, "the sandbox is paused");
-    else if (json_is_false(cdam_json_at(json, "State.Running")))
-      cdam_fail(&cause, CDAM_ERR_EXITED, "the sandbox is not running");
-    json_decref(json);
-  } else if (error.code == CDAM_ERR_NOT_FOUND) {
-    cdam_fail(&cause, CDAM_ERR_NOT_FOUND, "the sandbox's container is gone");
-    cause.http_status = error.http_status;
-  }
-  cdam_file_fail(request, request->failing ? &request->failure : &cause);
+  (void)cdam_explain(reply, &why, NULL);
+  cdam_file_fail(request, request->failing ? &request->failure : &why);
 }
 
 static void ask_why(cdam_file_request *request) {

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files, and an agent that lies: whatever makes no sense breaks the link, and nothing else. */
+#include "test_file_agent.h"
+
+#include "file/list.h"
+
+typedef struct lie {
+  const char *name;
+  agent_script script;
+  const char *message; /* of the error */
+} lie;
+
+#define SCRIPT(name) static void name(agent *a, const MSG(ToAgent) * m)
+
+/* Only requests are answered. */
+#define IGNORE_DATA()                                                                              \
+  if (m->body_case == TO(DATA) || m->body_case == TO(CANCEL)) return
+
+static void expect_lies(const lie *lies, size_t count,
+                        cdam_status (*call)(fixture *, cdam_error *)) {
+  for (size_t i = 0; i < count; i++) {
+    fixture *this = begin(lies[i].script, 5000);
+    cdam_error err;
+    cdam_status status = call(this, &err);
+    if (status != CDAM_ERR_AGENT || !strstr(err.message, lies[i].message))
+      fail_msg("%s: %s: %s", lies[i].name, cdam_status_name(status), err.message);
+    end(this);
+  }
+}
+
+#define EXPECT(lies, call) expect_lies(lies, sizeof(lies) / sizeof *(lies), call)
+#define LIE(name, message)                                                                         \
+  { #name, name, message }
+
+/* ---- one entry ---- */
+
+#define ODD_ENTRY(name, change)                                                                    \
+  SCRIPT(name) {                                                                                   \
+    IGNORE_DATA();                                                                                 \
+    MSG(Entry) entry = entry_of(TYPE(FILE));                                                       \
+    change;                                                                                        \
+    say_entry(a, m->channel, entry);                                                               \
+    say_done(a, m->channel);                                                                       \
+  }
+
+ODD_ENTRY(type_of_trees, entry.type = TYPE(HARD_LINK))
+ODD_ENTRY(type_of_nothing, entry.type = 99)
+ODD_ENTRY(negative_type, entry.type = -1)
+ODD_ENTRY(odd_mode, entry.mode = 010000)
+ODD_ENTRY(odd_time, entry.mtime_ns = 1000000000)
+ODD_ENTRY(odd_size, entry.size = (uint64_t)1 << 63)
+ODD_ENTRY(target_of_file, entry.target = binary("x", 1))
+ODD_ENTRY(target_with_nul, (entry.type = TYPE(LINK), entry.target = binary("x\0y", 3)))
+
+SCRIPT(two_entries) {
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+}
+SCRIPT(only_done) {
+  IGNORE_DATA();
+  say_done(a, m->channel);
+}
+SCRIPT(data_instead) {
+  say_data(a, m->channel, "x", 1, true);
+}
+SCRIPT(event_instead) {
+  IGNORE_DATA();
+  say_event(a, m->channel, KIND(READY), "", 0);
+}
+SCRIPT(error_of_processes) {
+  IGNORE_DATA();
+  say_error(a, m->channel, CODE(NOT_STARTED), ENOENT);
+}
+SCRIPT(error_of_cancelling) {
+  IGNORE_DATA();
+  say_error(a, m->channel, CODE(CANCELLED), 0);
+}
+SCRIPT(error_of_nothing) {
+  IGNORE_DATA();
+  say_error(a, m->channel, 77, 0);
+}
+
+static cdam_status call_stat(fixture *this, cdam_error *err) {
+  cdam_file_list *list = (cdam_file_list *)1;
+  cdam_status status = cdam_file_stat(&this->session, "f", false, &list, err);
+  assert_null(list);
+  return status;
+}
+
+static cdam_status call_exists(fixture *this, cdam_error *err) {
+  bool exists = true;
+  cdam_status status = cdam_file_exists(&this->session, "f", &exists, err);
+  assert_false(exists);
+  return status;
+}
+
+static void test_one_entry(void **state) {
+  (void)state;
+  const lie lies[] = {
+      LIE(type_of_trees, "cannot look at \"f\": the agent sent an entry of no known type"),
+      LIE(type_of_nothing, "no known type"),
+      LIE(negative_type, "no known type"),
+      LIE(odd_mode, "odd permissions"),
+      LIE(odd_time, "odd time"),
+      LIE(odd_size, "odd size"),
+      LIE(target_of_file, "odd link"),
+      LIE(target_with_nul, "odd link"),
+      LIE(two_entries, "two entries for one"),
+      LIE(only_done, "it is done, and it is not"),
+      LIE(data_instead, "something else than an entry"),
+      LIE(event_instead, "something else than an entry"),
+      LIE(error_of_processes, "an error that makes no sense here"),
+      LIE(error_of_cancelling, "an error that makes no sense here"),
+      LIE(error_of_nothing, "no meaning"),
+  };
+  EXPECT(lies, call_stat);
+  const lie some[] = {LIE(only_done, "cannot look for \"f\": "), LIE(odd_mode, "odd permissions")};
+  EXPECT(some, call_exists);
+}
+
+/* ---- listings ---- */
+
+#define ODD_NAME(id, name)                                                                         \
+  SCRIPT(id) {                                                                                     \
+    say_named(a, m->channel, "fine", 4);                                                           \
+    say_named(a, m->channel, name, sizeof(name) - 1);                                              \
+    say_done(a, m->channel);                                                                       \
+  }
+
+ODD_NAME(no_name, "")
+ODD_NAME(dot, ".")
+ODD_NAME(dot_dot, "..")
+ODD_NAME(slash, "a/b")
+ODD_NAME(only_slash, "/")
+ODD_NAME(nul, "a\0b")
+SCRIPT(endless_name) {
+  static char name[5000];
+  memset(name, 'n', sizeof name);
+  say_named(a, m->channel, name, sizeof name);
+}
+SCRIPT(leaving) {
+  MSG(Entry) entry = entry_of(TYPE(LEAVE_DIRECTORY));
+  entry.path = binary("d", 1);
+  say_entry(a, m->channel, entry);
+}
+
+static cdam_status call_list(fixture *this, cdam_error *err) {
+  cdam_file_list *list = (cdam_file_list *)1;
+  cdam_status status = cdam_file_list_directory(&this->session, "d", &list, err);
+  assert_null(list);
+  return status;
+}
+
+static void test_listings(void **state) {
+  (void)state;
+  const lie lies[] = {
+      LIE(no_name, "cannot list \"d\": the agent sent a name that is none"),
+      LIE(dot, "a name that is none"),
+      LIE(dot_dot, "a name that is none"),
+      LIE(slash, "a name that is none"),
+      LIE(only_slash, "a name that is none"),
+      LIE(nul, "a name that is none"),
+      LIE(endless_name, "a name that is none"),
+      LIE(leaving, "no known type"),
+      LIE(data_instead, "something else than an entry"),
+  };
+  EXPECT(lies, call_list);
+}
+
+SCRIPT(names_twice) {
+  const char *const names[] = {"...", "b", "a", "b", "..x", "a", "\xff", "b"};
+  for (size_t i = 0; i < 8; i++)
+    say_named(a, m->channel, names[i], strlen(names[i]));
+  say_done(a, m->channel);
+}
+
+static void test_names_that_come_twice(void **state) {
+  (void)state;
+  fixture *this = begin(names_twice, 5000);
+  cdam_file_list *list;
+  cdam_error err;
+  assert_int_equal(cdam_file_list_directory(&this->session, "d", &list, &err), CDAM_OK);
+  const char *const names[] = {"...", "..x", "a", "b", "\xff"};
+  assert_int_equal(cdam_file_list_count(list), 5);
+  for (size_t i = 0; i < 5; i++)
+    assert_string_equal(cdam_file_list_get(list, i)->name, names[i]);
+  cdam_file_list_free(list);
+  end(this);
+}
+
+static void test_listings_are_bounded(void **state) {
+  (void)state;
+  cdam_error err;
+  cdam_file_list *list = cdam_file_list_make();
+  MSG(Entry) entry = entry_of(TYPE(FILE));
+  entry.path = binary("n", 1);
+  for (int i = 0; i < CDAM_FILE_LIST_ENTRIES; i++)
+    assert_int_equal(cdam_file_list_add(list, &entry, true, &err), CDAM_OK);
+  assert_int_equal(cdam_file_list_add(list, &entry, true, &err), CDAM_ERR_LIMIT);
+  assert_int_equal(err.retry, CDAM_RETRY_NO);
+  cdam_file_list_free(list);
+
+  static char name[4096];
+  memset(name, 'n', sizeof name);
+  entry.path = binary(name, 4095);
+  list = cdam_file_list_make();
+  size_t count = 0;
+  while (cdam_file_list_add(list, &entry, true, &err) == CDAM_OK)
+    count++;
+  assert_int_equal(err.code, CDAM_ERR_LIMIT);
+  assert_in_range(count, 60000, 66000);
+  cdam_file_list_free(list);
+}
+
+/* ---- reading ---- */
+
+#define READ(name, body)                                                                           \
+  SCRIPT(name) {                                                                                   \
+    IGNORE_DATA();                                                                                 \
+    const uint32_t c = m->channel;                                                                 \
+    body;                                                                                          \
+  }
+#define ENTRY_FIRST say_entry(a, c, entry_of(TYPE(FILE)))
+
+READ(data_first, say_data(a, c, "x", 1, true))
+READ(a_directory, say_entry(a, c, entry_of(TYPE(DIRECTORY))))
+READ(a_pipe, say_entry(a, c, entry_of(TYPE(PIPE))))
+READ(another_entry, (ENTRY_FIRST, say_data(a, c, "x", 1, false), ENTRY_FIRST))
+READ(more_than_asked, (ENTRY_FIRST, say_data(a, c, "12345678901", 11, true), say_done(a, c)))
+READ(more_in_pieces,
+     (ENTRY_FIRST, say_data(a, c, "123456", 6, false), say_data(a, c, "123456", 6, false)))
+READ(after_the_end, (ENTRY_FIRST, say_data(a, c, "x", 1, true), say_data(a, c, "y", 1, true)))
+READ(no_end, (ENTRY_FIRST, say_data(a, c, "x", 1, false), say_done(a, c)))
+READ(no_data, (ENTRY_FIRST, say_done(a, c)))
+READ(empty_data, (ENTRY_FIRST, say_data(a, c, "", 0, false)))
+
+static bool ignore(void *user, const void *bytes, size_t length) {
+  (void)bytes;
+  *(size_t *)user += length;
+  return true;
+}
+
+static cdam_status call_read_to(fixture *this, cdam_error *err) {
+  size_t got = 0;
+  const cdam_sink sink = {.write = ignore, .user = &got};
+  cdam_status status = cdam_file_read_to(&this->session, "f", 5, 10, &sink, err);
+  assert_in_range(got, 0, 10);
+  return status;
+}
+
+static cdam_status call_read(fixture *this, cdam_error *err) {
+  char *bytes = (char *)1;
+  size_t length = 1;
+  cdam_status status = cdam_file_read(&this->session, "f", 9, &bytes, &length, err);
+  assert_null(bytes);
+  assert_int_equal(length, 0);
+  return status;
+}
+
+static void test_reading(void **state) {
+  (void)state;
+  const lie lies[] = {
+      LIE(data_first, "cannot read \"f\": the agent sent data that belong to no file"),
+      LIE(a_directory, "the content of what is no file"),
+      LIE(a_pipe, "the content of what is no file"),
+      LIE(another_entry, "two entries for one"),
+      LIE(more_than_asked, "more than was asked for"),
+      LIE(more_in_pieces, "more than was asked for"),
+      LIE(after_the_end, "data that belong to no file"),
+      LIE(no_end, "it is done, and it is not"),
+      LIE(no_data, "it is done, and it is not"),
+      LIE(only_done, "it is done, and it is not"),
+      LIE(empty_data, "no data"),
+      LIE(odd_mode, "odd permissions"),
+      LIE(event_instead, "something else than a file"),
+  };
+  EXPECT(lies, call_read_to);
+  EXPECT(lies, call_read);
+}
+
+/* ---- writing ---- */
+
+SCRIPT(entry_at_once) {
+  if (m->body_case == TO(WRITE_FILE)) say_entry(a, m->channel, entry_of(TYPE(FILE)));
+}
+SCRIPT(done_at_once) {
+  if (m->body_case == TO(WRITE_FILE)) say_done(a, m->channel);
+}
+SCRIPT(entries_at_the_end) {
+  if (!a->ended || m->body_case != TO(DATA)) return;
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+}
+SCRIPT(no_entry_at_the_end) {
+  if (a->ended && m->body_case == TO(DATA)) say_done(a, m->channel);
+}
+SCRIPT(data_back) {
+  if (a->ended && m->body_case == TO(DATA)) say_data(a, m->channel, "x", 1, true);
+}
+
+static char four_megabytes[4 << 20];
+
+static cdam_status call_write(fixture *this, cdam_error *err) {
+  const cdam_source source = {.bytes = four_megabytes, .length = 1 << 19};
+  return cdam_file_write(&this->session, "f", &source, NULL, err);
+}
+
+static cdam_status call_large_write(fixture *this, cdam_error *err) {
+  const cdam_source source = {.bytes = four_megabytes, .length = sizeof four_megabytes};
+  return cdam_file_write(&this->session, "f", &source, NULL, err);
+}
+
+static void test_writing(void **state) {
+  (void)state;
+  const lie early[] = {
+      LIE(entry_at_once, "cannot write \"f\": the agent sent the entry of a file that is not"),
+      LIE(done_at_once, "it is done, and it is not"),
+  };
+  EXPECT(early, call_large_write);
+  const lie lies[] = {
+      LIE(entries_at_the_end, "two entries for one"),
+      LIE(no_entry_at_the_end, "it is done, and it is not"),
+      LIE(data_back, "something else than an entry"),
+      LIE(event_instead, "something else than an entry"),
+      LIE(error_of_processes, "makes no sense here"),
+  };
+  EXPECT(lies, call_write);
+}
+
+/* The disk is full in the middle of a large file: it ends there. */
+SCRIPT(full_disk) {
+  if (m->body_case == TO(DATA) && a->taken > 300000 && a->taken < 500000)
+    say_error(a, m->channel, CODE(SYSTEM), ENOSPC);
+}
+
+static void test_an_error_while_writing(void **state) {
+  (void)state;
+  fixture *this = begin(full_disk, 5000);
+  cdam_error err;
+  assert_int_equal(call_large_write(this, &err), CDAM_ERR_FILE);
+  assert_int_equal(err.system_errno, ENOSPC);
+  assert_string_equal(err.message, "cannot write \"f\": no space left on device");
+  /* And the link goes on. */
+  assert_int_equal(call_large_write(this, &err), CDAM_ERR_FILE);
+  assert_int_equal(scripted_engine_count(this->engine, "POST", "/exec/*"), 1);
+  end(this);
+}
+
+/* ---- what has no answer but Done ---- */
+
+static cdam_status call_make_directory(fixture *this, cdam_error *err) {
+  return cdam_file_make_directory(&this->session, "d", 0, false, err);
+}
+static cdam_status call_remove(fixture *this, cdam_error *err) {
+  return cdam_file_remove(&this->session, "d", true, true, err);
+}
+static cdam_status call_rename(fixture *this, cdam_error *err) {
+  return cdam_file_rename(&this->session, "d", "e", true, err);
+}
+static cdam_status call_link(fixture *this, cdam_error *err) {
+  return cdam_file_make_link(&this->session, "d", "e", true, err);
+}
+static cdam_status call_attributes(fixture *this, cdam_error *err) {
+  return cdam_file_set_attributes(&this->session, "d", &(cdam_file_attributes){0}, err);
+}
+
+SCRIPT(an_entry) {
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+}
+
+static void test_only_done(void **state) {
+  (void)state;
+  const lie lies[] = {LIE(an_entry, "something that was not asked for"),
+                      LIE(data_instead, "something that was not asked for"),
+                      LIE(event_instead, "something that was not asked for")};
+  EXPECT(lies, call_make_directory);
+  EXPECT(lies, call_remove);
+  EXPECT(lies, call_rename);
+  EXPECT(lies, call_link);
+  EXPECT(lies, call_attributes);
+}
+
+/* ---- watching ---- */
+
+SCRIPT(event_first) {
+  say_event(a, m->channel, KIND(CREATED), "f", 1);
+}
+
+static cdam_status call_watch(fixture *this, cdam_error *err) {
+  cdam_file_watch *watch = (cdam_file_watch *)1;
+  cdam_status status = cdam_file_watch_new(&this->session, "d", &watch, err);
+  if (status != CDAM_OK) {
+    assert_null(watch);
+    return status;
+  }
+  cdam_file_event event;
+  do
+    status = cdam_file_watch_next(watch, 2000, &event, err);
+  while (status == CDAM_OK && event.kind != CDAM_FILE_NOTHING && event.kind != CDAM_FILE_GONE);
+  /* And it stays so. */
+  cdam_error again;
+  assert_int_equal(cdam_file_watch_next(watch, 0, &event, &again), status);
+  cdam_file_watch_free(watch);
+  return status;
+}
+
+#define EVENTS(name, body)                                                                         \
+  SCRIPT(name) {                                                                                   \
+    IGNORE_DATA();                                                                                 \
+    const uint32_t c = m->channel;                                                                 \
+    say_event(a, c, KIND(READY), "", 0);                                                           \
+    say_event(a, c, KIND(CREATED), "fine", 4);                                                     \
+    body;                                                                                          \
+  }
+
+EVENTS(ready_twice, say_event(a, c, KIND(READY), "", 0))
+EVENTS(unknown_kind, say_event(a, c, 11, "f", 1))
+EVENTS(no_kind, say_event(a, c, 0, "f", 1))
+EVENTS(negative_kind, say_event(a, c, -7, "f", 1))
+EVENTS(name_with_slash, say_event(a, c, KIND(CREATED), "a/b", 3))
+EVENTS(name_dot_dot, say_event(a, c, KIND(CREATED), "..", 2))
+EVENTS(name_with_nul, say_event(a, c, KIND(CREATED), "a\0b", 3))
+EVENTS(an_end, say_done(a, c))
+EVENTS(an_entry_later, say_entry(a, c, entry_of(TYPE(FILE))))
+
+static void test_watches(void **state) {
+  (void)state;
+  const lie lies[] = {
+      LIE(event_first, "cannot watch \"d\": the agent sent an event of a watch that is not ready"),
+      LIE(only_done, "it is done, and it is not"),
+      LIE(an_entry, "something else than an event"),
+      LIE(ready_twice, "no known kind"),
+      LIE(unknown_kind, "no known kind"),
+      LIE(no_kind, "no known kind"),
+      LIE(negative_kind, "no known kind"),
+      LIE(name_with_slash, "a name that is none"),
+      LIE(name_dot_dot, "a name that is none"),
+      LIE(name_with_nul, "a name that is none"),
+      LIE(an_end, "the agent ended the watch"),
+      LIE(an_entry_later, "something else than an event"),
+  };
+  EXPECT(lies, call_watch);
+}
+
+EVENTS(gone_and_more, (say_event(a, c, KIND(GONE), "", 0), say_event(a, c, KIND(CREATED), "f", 1)))
+
+/* What was gone is gone; the link breaks, and others see that. */
+static void test_an_event_after_the_last(void **state) {
+  (void)state;
+  fixture *this = begin(gone_and_more, 5000);
+  cdam_error err;
+  assert_int_equal(call_watch(this, &err), CDAM_OK);
+  end(this);
+}
+
+/* ---- silence ---- */
+
+SCRIPT(silence) {
+  (void)a;
+  (void)m;
+}
+
+static void test_no_answer(void **state) {
+  (void)state;
+  fixture *this = begin(silence, 300);
+  cdam_error err;
+  int64_t before = cdam_now_ms();
+  assert_int_equal(call_read(this, &err), CDAM_ERR_TIMEOUT);
+  assert_string_equal(err.message,
+                      "cannot read \"f\": the sandbox's agent did not answer within 300 ms");
+  assert_in_range(cdam_now_ms() - before, 290, 3000);
+  this->rules[2].reply.body = "{\"State\":{\"Running\":true,\"Paused\":true}}";
+  assert_int_equal(call_make_directory(this, &err), CDAM_ERR_PAUSED);
+  this->rules[2].reply.body = "{\"State\":{\"Running\":false,\"Paused\":false}}";
+  assert_int_equal(call_large_write(this, &err), CDAM_ERR_EXITED);
+  this->rules[2].reply = (scripted_reply){404, .body = "{\"message\":\"No such container\"}"};
+  assert_int_equal(call_list(this, &err), CDAM_ERR_NOT_FOUND);
+  end(this);
+}
+
+/* A byte now and then is enough. */
+SCRIPT(slow) {
+  if (m->body_case != TO(READ_FILE)) return;
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+  for (int i = 0; i < 10; i++) {
+    usleep(120000);
+    say_data(a, m->channel, "x", 1, i == 9);
+  }
+  say_done(a, m->channel);
+}
+
+static void test_progress(void **state) {
+  (void)state;
+  fixture *this = begin(slow, 400);
+  cdam_error err;
+  size_t got = 0;
+  const cdam_sink sink = {.write = ignore, .user = &got};
+  assert_int_equal(cdam_file_read_to(&this->session, "f", 0, 0, &sink, &err), CDAM_OK);
+  assert_int_equal(got, 10);
+  end(this);
+}
+
+SCRIPT(take_it) {
+  if (m->body_case != TO(DATA)) return;
+  say_credit(a, m->channel, (uint32_t)m->data->data.len + 16);
+  if (!a->ended) return;
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+  say_done(a, m->channel);
+}
+
+static ssize_t give_late(void *user, void *buffer, size_t size) {
+  int *left = user;
+  (void)size;
+  if (--*left < 0) return 0;
+  memset(buffer, 'x', 100);
+  return 100;
+}
+
+/* What the program itself does not give has no deadline. */
+static void test_a_slow_program(void **state) {
+  (void)state;
+  fixture *this = begin(take_it, 250);
+  cdam_error err;
+  int ends[2], times = 3;
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    usleep(900000);
+    _exit(write(ends[1], "late", 4) == 4 ? 0 : 1);
+  }
+  close(ends[1]);
+  cdam_source source = {.from_fd = true, .fd = ends[0]};
+  assert_int_equal(cdam_file_write(&this->session, "f", &source, NULL, &err), CDAM_OK);
+  assert_int_equal(this->agent.taken, 4);
+  close(ends[0]);
+  source = (cdam_source){.read = give_late, .user = &times};
+  assert_int_equal(cdam_file_write(&this->session, "f", &source, NULL, &err), CDAM_OK);
+  assert_int_equal(this->agent.taken, 300);
+  end(this);
+}
+
+/* Hardly more credit than was used still brings all of it over. */
+SCRIPT(miser) {
+  if (m->body_case != TO(DATA)) return;
+  if (!a->ended) {
+    say_credit(a, m->channel, (uint32_t)m->data->data.len);
+    say_credit(a, m->channel, 14);
+    return;
+  }
+  say_entry(a, m->channel, entry_of(TYPE(FILE)));
+  say_done(a, m->channel);
+}
+
+static void test_little_credit(void **state) {
+  (void)state;
+  fixture *this = begin(miser, 5000);
+  this->agent.credit = 1;
+  cdam_error err;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(call_write(this, &err), CDAM_OK);
+    assert_int_equal(this->agent.taken, 1 << 19);
+  }
+  end(this);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_one_entry),
+      cmocka_unit_test(test_listings),
+      cmocka_unit_test(test_names_that_come_twice),
+      cmocka_unit_test(test_listings_are_bounded),
+      cmocka_unit_test(test_reading),
+      cmocka_unit_test(test_writing),
+      cmocka_unit_test(test_an_error_while_writing),
+      cmocka_unit_test(test_only_done),
+      cmocka_unit_test(test_watches),
+      cmocka_unit_test(test_an_event_after_the_last),
+      cmocka_unit_test(test_no_answer),
+      cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_a_slow_program),
+      cmocka_unit_test(test_little_credit),
+  };
+  return cmocka_run_group_tests_name("file_lies", tests, NULL, NULL);
+}
