@@ -253,6 +253,7 @@ static void end(cdam_exec_operation *exec) {
 /* Everything of the command that is needed later. */
 static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *command) {
   exec->stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
+  exec->stream.tail = command->flags & CDAM_EXEC_KEEP_TAIL;
   if (command->timeout_ms > 0) exec->until = cdam_now_ms() + command->timeout_ms;
   json_t *body = create_body(exec, command);
   exec->body = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
@@ -287,6 +288,7 @@ static cdam_exec_result *take_result(cdam_exec_operation *exec, cdam_status stat
   if (status != CDAM_OK) return NULL;
   cdam_exec_result *result = exec->result;
   exec->result = NULL;
+  cdam_exec_stream_trim(&exec->stream);
   result->out = exec->stream.out;
   result->err = exec->stream.err;
   exec->stream.out = exec->stream.err = (cdam_exec_output){0};

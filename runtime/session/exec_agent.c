@@ -66,8 +66,6 @@ void cdam_exec_agent_settle(cdam_exec_agent *exec) {
   bool early = exec->ending &&
                (exec->failure.code != CDAM_OK || exec->track.exit.ended_by != CDAM_ENDED_ITSELF);
   if (early ? !exec->gone : !drains_are_empty(exec)) return;
-  for (int i = 0; i < 2; i++)
-    cdam_exec_collect_end(&exec->takers[i]);
   if (early)
     finish_early(exec);
   else
@@ -83,7 +81,9 @@ static bool take_output(cdam_exec_agent *exec, const Cofferdam__Agent__V1__Outpu
   exec->bytes_came = true;
   if (!taker->drain) {
     if (exec->channel.hold) cdam_channel_grant(&exec->channel, charge);
-    if (cdam_exec_collect(taker, output->data.data, output->data.len)) return true;
+    if (cdam_exec_output_add(taker->kept, taker->cap, taker->tail, output->data.data,
+                             output->data.len))
+      return true;
     cdam_fail_memory(failure);
     return false;
   }
@@ -309,7 +309,7 @@ cdam_exec_result *cdam_exec_agent_take(cdam_exec_agent *exec, cdam_status status
   cdam_exec_result *result = exec->result;
   exec->result = NULL;
   for (int i = 0; i < 2; i++)
-    exec->takers[i].kept = NULL;
+    cdam_exec_output_trim(exec->takers[i].kept, exec->takers[i].cap);
   return result;
 }
 

@@ -4,7 +4,6 @@
  *
  *     exec_agent.c       the operation: from the request to the result
  *     exec_agent_end.c   ending the command early: the deadline, cancelling, a sink that fails
- *     exec_collect.c     what is kept of an output
  */
 #ifndef COFFERDAM_SESSION_EXEC_AGENT_H
 #define COFFERDAM_SESSION_EXEC_AGENT_H
@@ -78,13 +77,5 @@ void cdam_exec_agent_give_up(cdam_exec_agent *exec, const cdam_error *why);
 
 /* Ends the tree as far as that is possible now; called again when more is known. */
 void cdam_exec_agent_end_tree(cdam_exec_agent *exec);
-
-/* ---- exec_collect.c ---- */
-
-/* Takes the next bytes of an output. False when out of memory. */
-bool cdam_exec_collect(cdam_exec_taker *taker, const void *bytes, size_t length);
-
-/* Nothing follows: what is kept becomes no more than the cap. */
-void cdam_exec_collect_end(cdam_exec_taker *taker);
 
 #endif

@@ -75,6 +75,7 @@ static bool was_not_started(const cdam_exec_operation *exec, const cdam_exec_sta
 
 /* Docker tells on stdout why a program could not be started; it belongs on stderr. */
 static bool move_to_stderr(cdam_exec_stream *stream) {
+  cdam_exec_stream_trim(stream);
   size_t room = stream->cap - stream->err.kept.length;
   size_t length = stream->out.kept.length < room ? stream->out.kept.length : room;
   if (length && !cdam_buffer_append(&stream->err.kept, stream->out.kept.data, length)) return false;

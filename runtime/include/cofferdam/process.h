@@ -31,7 +31,7 @@
 CDAM_BEGIN_DECLS
 
 /* A process that was spawned or attached to. Opaque. Used by one thread at a time, the one that
- * uses its session or loop. It may outlive its session. */
+ * uses its session or loop. It may outlive its session, not its client. */
 typedef struct cdam_process cdam_process;
 
 /* Limits for one process, as setrlimit(2) has them. `resource` is Linux's number (RLIMIT_NOFILE);
@@ -131,10 +131,11 @@ typedef struct cdam_process_event {
 
 /*
  * The next event, in their order. Waits so long for one; -1: for ever, 0: not at all. Of a process
- * of a loop it never waits, whatever the time. What is not fetched holds the process back,
- * and costs 1 MiB at most. On an error the handle is of no further use but to be freed:
- * CDAM_ERR_AGENT, CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND. Since
- * 0.1.
+ * of a loop it never waits, whatever the time. CDAM_PROCESS_NOTHING comes early when
+ * cdam_process_write_some took less than it was given and there is room again. What is not fetched
+ * holds the process back, and costs 1 MiB at most. On an error, which comes after all that was
+ * there to fetch, the handle is of no further use but to be freed: CDAM_ERR_AGENT,
+ * CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_process_next(cdam_process *process, int64_t timeout_ms,
                                                   cdam_process_event *event, cdam_error *err);
@@ -161,8 +162,8 @@ typedef struct cdam_process_exit {
 /* How it ended; false while it runs. Since 0.1. */
 CDAM_API bool cdam_process_exit_status(const cdam_process *process, cdam_process_exit *exit);
 
-/* Waits for the end of the process, keeping nothing of its output. CDAM_ERR_TIMEOUT; the errors of
- * cdam_process_next. Since 0.1. */
+/* Waits for the end of the process and throws away what it wrote before. CDAM_ERR_TIMEOUT (a
+ * process of a loop: at once when it runs); the errors of cdam_process_next. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_wait(cdam_process *process, int64_t timeout_ms,
                                                   cdam_process_exit *exit, cdam_error *err);
 
@@ -172,14 +173,15 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_wait(cdam_process *process, int64_t
  * them shows in the events. CDAM_ERR_NO_PROCESS: it has ended. Since 0.1.
  */
 
-/* Writes all of it; waits until the process takes it. Of a process of a loop it takes what can be
- * sent now: use cdam_process_write_some there. What is written after INPUT_BROKEN is thrown
- * away. CDAM_ERR_ARGUMENT: it has no input, or that was ended. */
+/* Writes all of it; waits until the process takes it, and fetches nothing meanwhile: one that
+ * answers while it reads may wait for its reader, and has to be written to by
+ * cdam_process_write_some. What is written after INPUT_BROKEN is thrown away. CDAM_ERR_ARGUMENT: it
+ * has no input, or that was ended; a process of a loop. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_write(cdam_process *process, const void *bytes,
                                                    size_t length, cdam_error *err);
 
-/* Takes as much as can be sent without waiting, and says how much; 0 is fine. The loop's `ready`
- * callback tells when there is room again. */
+/* Takes as much as can be sent without waiting, and says how much; 0 is fine. cdam_process_next, or
+ * the loop's `ready` callback, tells when there is room again. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_write_some(cdam_process *process, const void *bytes,
                                                         size_t length, size_t *taken,
                                                         cdam_error *err);
@@ -196,7 +198,8 @@ typedef enum cdam_process_target {
 CDAM_API CDAM_CHECK cdam_status cdam_process_signal(cdam_process *process, int signal,
                                                     cdam_process_target target, cdam_error *err);
 
-/* Ends the whole tree: TERM, and KILL for what is left after grace_ms. Waits until it is gone. */
+/* Ends the whole tree: TERM, and KILL for what is left after grace_ms. Waits until it is gone. Fine
+ * too when the process has ended and something that it started has not. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms,
                                                   cdam_error *err);
 
