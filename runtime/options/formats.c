@@ -169,6 +169,7 @@ static bool is_size(const char *text, size_t length) {
 }
 
 static bool is_mode(const char *text, size_t length) {
+  if (length == 5 && text[0] == '0') return is_mode(text + 1, 4);
   return length >= 3 && length <= 4 && is_made_of(text, length, "01234567", "");
 }
 

@@ -120,6 +120,11 @@ def random_state(rng):
     for _ in range(rng.randrange(6)):
         options.labels["k" + random_text(rng, 8)] = random_text(rng, 40)
         options.env["k" + random_text(rng, 8).replace("=", "")] = random_text(rng, 200)
+    chosen = {name: value for name, value in states.EVERYTHING_R3.items()
+              if name != "network_mode" and rng.randrange(4) == 0}
+    if options.network_mode:
+        chosen["network_mode"] = 1
+    states.with_options(NOW, chosen, state)
     if rng.randrange(2):
         state.engine.id = "E" * rng.randrange(40)
     state.workspace_ready = bool(rng.randrange(2))

@@ -133,11 +133,80 @@ def goldens_r2():
     ]
 
 
+# The features that the options of r3 need, by their numbers.
+FEATURES_R3 = {"network_mode": 1, "memory_bytes": 2, "nano_cpus": 3, "pids_limit": 4,
+               "read_only_root": 5, "user": 6, "drop_all_capabilities": 7, "no_new_privileges": 8,
+               "runtime": 9, "ulimits": 10, "deadline": 11}
+
+
+def with_options(revision, options, state=None):
+    """A state with these options and the features that they need; `options` is a dictionary, as are
+    the maps in it."""
+    state = state or revision.minimal()
+    for name, value in options.items():
+        if isinstance(value, dict):
+            getattr(state.options, name).update(value)
+        else:
+            setattr(state.options, name, value)
+    del state.required_features[:]
+    state.required_features.extend(sorted(FEATURES_R3[name] for name in options
+                                          if name in FEATURES_R3))
+    return state
+
+
+# What the profile hardened was resolved to when r3 was released.
+HARDENED_R3 = {
+    "profile": 1, "network_mode": 1, "memory_bytes": 536870912, "nano_cpus": 1000000000,
+    "pids_limit": 256, "read_only_root": True, "user": "65532:65532",
+    "drop_all_capabilities": True, "no_new_privileges": True, "workspace": "/workspace",
+    "tmpfs": {
+        "/workspace": "rw,exec,nosuid,nodev,size=256m,mode=1777,uid=65532,gid=65532",
+        "/tmp": "rw,noexec,nosuid,nodev,size=64m,mode=1777,uid=65532,gid=65532",
+    },
+    "ulimits": {"nofile": "1024:1024", "core": "0:0"},
+}
+
+# Far enough away for every test that reads it.
+DEADLINE = 4102444800
+
+EVERYTHING_R3 = {
+    "network_mode": 1, "memory_bytes": 1125899906842624, "nano_cpus": 1500000000,
+    "pids_limit": 4194304, "tmpfs": {"/run": "", "/w x": "size=1g,ro"}, "read_only_root": True,
+    "user": "runner:1000", "drop_all_capabilities": True, "no_new_privileges": True,
+    "runtime": "io.containerd.runsc.v1", "ulimits": {"nofile": "0:9223372036854775807",
+                                                     "nproc": "64:128"},
+    "hostname": "box-1.example", "platform": "linux/arm64/v8", "workspace": "/srv/w",
+    "deadline": DEADLINE,
+}
+
+
+def goldens_r3():
+    r3 = Revision(3)
+    # Nothing that isolates: an older library can reattach it.
+    plain = {"hostname": "box", "platform": "linux/amd64", "workspace": "/",
+             "tmpfs": {"/scratch": "size=64m,mode=1777"}}
+    everything = with_options(r3, EVERYTHING_R3, r3.full())
+    return [
+        ("r3-unset", r3, r3.sealed(r3.full())),
+        ("r3-plain", r3, r3.sealed(with_options(r3, plain))),
+        ("r3-hardened", r3, r3.sealed(with_options(r3, HARDENED_R3))),
+        ("r3-everything", r3, r3.sealed(everything)),
+        ("r3-everything-hmac", r3, r3.sealed_with_key(everything)),
+        ("r3-deadline-unsealed", r3, r3.bytes_of(with_options(r3, {"deadline": DEADLINE}))),
+    ] + [
+        # Each by itself, so that each is refused for itself where it is not known.
+        (f"r3-{name.replace('_', '-')}", r3, r3.sealed(with_options(r3, {name: EVERYTHING_R3[name]})))
+        for name in ("memory_bytes", "nano_cpus", "pids_limit", "read_only_root", "user",
+                     "drop_all_capabilities", "no_new_privileges", "runtime", "ulimits")
+    ]
+
+
 def goldens():
     """Name, revision, bytes."""
     return [
         *goldens_r1(),
         *goldens_r2(),
+        *goldens_r3(),
     ]
 
 

@@ -283,17 +283,17 @@ static void set_features(cdam_state *state, const int *numbers, size_t count) {
 static void unknown_features_are_unsupported(void **unused) {
   (void)unused;
   cdam_state *state = state_with(CDAM_NETWORK_MODE_NONE);
-  set_features(state, (int[]){1, 7}, 2);
+  set_features(state, (int[]){1, 700}, 2);
   expect_state(state, CDAM_ERR_UNSUPPORTED, "required_features[1]");
   set_features(state, (int[]){-1, 1}, 2);
   expect_state(state, CDAM_ERR_UNSUPPORTED, "required_features[0]");
   /* First of all: even when nothing else is right. */
-  set_features(state, (int[]){2}, 1);
+  set_features(state, (int[]){200}, 1);
   state->message.session_id[0] = '\0';
   expect_state(state, CDAM_ERR_UNSUPPORTED, "required_features[0]");
   cdam_error err;
   assert_int_equal(cdam_generated_validate_state(&state->message, &err), CDAM_ERR_UNSUPPORTED);
-  assert_non_null(strstr(err.message, "feature 2"));
+  assert_non_null(strstr(err.message, "feature 200"));
   fixture_free_state(state);
 }
 
@@ -382,7 +382,10 @@ static void every_field_has_its_json_name(void **unused) {
       const char *json = message->fields[j].json_name;
       assert_int_equal(json[0], field->name[0]);
       assert_null(strchr(json, '_'));
-      bool map = strcmp(json, "labels") == 0 || strcmp(json, "env") == 0;
+      static const char *const maps[] = {"labels", "env", "tmpfs", "ulimits"};
+      bool map = false;
+      for (size_t k = 0; k < sizeof maps / sizeof *maps; k++)
+        map = map || strcmp(json, maps[k]) == 0;
       assert_int_equal(message->fields[j].is_map, map);
     }
   }

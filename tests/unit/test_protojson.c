@@ -349,7 +349,7 @@ static void states_are_checked(void **unused) {
       {STATE("", LISTED, ""), CDAM_ERR_INVALID, "required_features", ""},
       {STATE("", "\"requiredFeatures\":[\"FEATURE_OF_TOMORROW\"],", NONE), CDAM_ERR_UNSUPPORTED,
        "required_features[0]", "FEATURE_NETWORK_ISOLATION"},
-      {STATE("", "\"requiredFeatures\":[1,2],", NONE), CDAM_ERR_UNSUPPORTED, "required_features[1]",
+      {STATE("", "\"requiredFeatures\":[1,100],", NONE), CDAM_ERR_UNSUPPORTED, "required_features[1]",
        ""},
       {STATE("", "\"requiredFeatures\":[4294967297],", NONE), CDAM_ERR_UNSUPPORTED,
        "required_features[0]", ""},

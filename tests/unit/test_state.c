@@ -100,10 +100,10 @@ static void features_must_agree(void **unused) {
       {false, "\x12\x01\x01", 3, CDAM_ERR_INVALID}, /* the mode was */
       {false, "\x10\x01", 2, CDAM_ERR_INVALID},
       {true, "\x12\x02\x01\x01", 4, CDAM_ERR_INVALID}, /* twice */
-      {true, "\x12\x01\x02", 3, CDAM_ERR_UNSUPPORTED},
-      {true, "\x12\x02\x01\x02", 4, CDAM_ERR_UNSUPPORTED},
-      {false, "\x12\x01\x02", 3, CDAM_ERR_UNSUPPORTED},
-      {false, "\x10\x07", 2, CDAM_ERR_UNSUPPORTED},
+      {true, "\x12\x01\x64", 3, CDAM_ERR_UNSUPPORTED},
+      {true, "\x12\x02\x01\x64", 4, CDAM_ERR_UNSUPPORTED},
+      {false, "\x12\x01\x64", 3, CDAM_ERR_UNSUPPORTED},
+      {false, "\x10\x77", 2, CDAM_ERR_UNSUPPORTED},
       {false, "\x12\x05\xff\xff\xff\xff\x07", 7, CDAM_ERR_UNSUPPORTED},
       {false, "\x12\x01\0", 3, CDAM_ERR_INVALID}, /* UNSPECIFIED asks for nothing */
   };
@@ -122,8 +122,8 @@ static void features_must_agree(void **unused) {
 static void an_unknown_feature_is_named_before_all_else(void **unused) {
   (void)unused;
   blob b = {0};
-  blob_add(&b, "\x08\x03\x12\x01\x09", 5); /* nothing else is right with it */
-  refuse("unknown feature", &b, NULL, CDAM_ERR_UNSUPPORTED, "9");
+  blob_add(&b, "\x08\x03\x12\x01\x79", 5); /* nothing else is right with it */
+  refuse("unknown feature", &b, NULL, CDAM_ERR_UNSUPPORTED, "121");
   blob_free(&b);
 }
 

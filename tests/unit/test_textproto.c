@@ -446,12 +446,12 @@ static void isolation_is_not_ignored(void **unused) {
     const char *message;
   } cases[] = {
       /* A feature of a later revision, and its option with it. */
-      {JSON_HEAD("1, 2") NONE_JSON "}", TEXT_HEAD("1, 2") NONE_TEXT, CDAM_ERR_UNSUPPORTED,
+      {JSON_HEAD("1, 200") NONE_JSON "}", TEXT_HEAD("1, 200") NONE_TEXT, CDAM_ERR_UNSUPPORTED,
        "is none of FEATURE_"},
       {JSON_HEAD("1, \"FEATURE_X\"") NONE_JSON "}", TEXT_HEAD("1, FEATURE_X") NONE_TEXT,
        CDAM_ERR_UNSUPPORTED, "is none of FEATURE_"},
-      {JSON_HEAD("2") "\"options\": {\"image\": \"a\", \"walls\": 1}}",
-       TEXT_HEAD("2") "options { image: 'a' walls: 1 }", CDAM_ERR_UNSUPPORTED, "FEATURE_"},
+      {JSON_HEAD("200") "\"options\": {\"image\": \"a\", \"walls\": 1}}",
+       TEXT_HEAD("200") "options { image: 'a' walls: 1 }", CDAM_ERR_UNSUPPORTED, "FEATURE_"},
       /* An option that no feature speaks of. */
       {JSON_HEAD("1") "\"options\": {\"image\": \"a\", \"networkMode\": 1, \"walls\": 1}}",
        TEXT_HEAD("1") "options { image: 'a' network_mode: 1\nwalls: 1 }", CDAM_ERR_MALFORMED,

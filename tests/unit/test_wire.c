@@ -268,17 +268,17 @@ static void refuses_zeros(void **unused) {
 static void bounds_the_number_of_fields(void **unused) {
   (void)unused;
   size_t most = CDAM_WIRE_MAX_FIELDS + 1;
-  unsigned char *many = malloc(2 * most);
+  unsigned char *many = malloc(3 * most);
   assert_non_null(many);
   for (size_t i = 0; i < most; i++)
-    memcpy(many + 2 * i, "\x78\x01", 2);
-  blob b = state_with(true, many, 1000, many, 2 * 1000);
+    memcpy(many + 3 * i, "\xc8\x3e\x01", 3);
+  blob b = state_with(true, many, 3 * 500, many, 3 * 1000);
   cdam_state_free(parse_good(&b, NULL));
   blob_free(&b);
-  b = state_with(true, NULL, 0, many, 2 * most);
+  b = state_with(true, NULL, 0, many, 3 * most);
   refuse("at the top", &b, NULL, CDAM_ERR_MALFORMED, "too many fields");
   blob_free(&b);
-  b = state_with(true, many, 2 * most, NULL, 0);
+  b = state_with(true, many, 3 * most, NULL, 0);
   refuse("in options", &b, NULL, CDAM_ERR_MALFORMED, "options: too many fields");
   blob_free(&b);
   free(many);
