@@ -100,7 +100,7 @@ static json_t *inspect_json(model_engine *model) {
         json_object_set_new(ports, key,
                             json_pack("[{s:s, s:s}]", "HostIp", "127.0.0.1", "HostPort", "49153"));
   }
-  return json_pack("{s:s, s:s, s:s, s:{s:s, s:i}, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o,"
+  return json_pack("{s:s, s:s, s:s, s:{s:s, s:i}, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:o,"
                    "s:{s:o, s:o}, s:o}",
                    "Id", model->id, "Name", model->name, "Image",
                    model->image_id ? model->image_id : MODEL_IMAGE_ID, "State", "Status",
@@ -108,9 +108,9 @@ static json_t *inspect_json(model_engine *model) {
                    "Labels", copy_at(model->body, "Labels"), "Env", env_of(model->body),
                    "ExposedPorts", copy_at(model->body, "ExposedPorts"), "Entrypoint",
                    copy_at(model->body, "Entrypoint"), "Cmd", copy_at(model->body, "Cmd"),
-                   "Healthcheck", copy_at(model->body, "Healthcheck"), "HostConfig", host,
-                   "NetworkSettings", "Networks", networks, "Ports", ports, "Mounts",
-                   mounts_of(host_config));
+                   "WorkingDir", copy_at(model->body, "WorkingDir"), "Healthcheck",
+                   copy_at(model->body, "Healthcheck"), "HostConfig", host, "NetworkSettings",
+                   "Networks", networks, "Ports", ports, "Mounts", mounts_of(host_config));
 }
 
 static void set_container(model_engine *model, const char *id, const char *name, json_t *body) {

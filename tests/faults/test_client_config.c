@@ -24,6 +24,7 @@ static int clear_environment(void **state) {
   unsetenv("DOCKER_HOST");
   unsetenv("DOCKER_TLS_VERIFY");
   unsetenv("DOCKER_CERT_PATH");
+  unsetenv("COFFERDAM_AGENT_DIR");
   return 0;
 }
 
@@ -84,6 +85,41 @@ static void test_a_client_of_the_environment(void **state) {
   assert_null(client);
   assert_non_null(strstr(error.message, "ssh"));
   scripted_engine_stop(engine);
+}
+
+static void expect_agent_directory(const char *directory) {
+  cdam_client_config *config = new_config();
+  assert_string_equal(config->agent_directory, directory);
+  assert_int_equal(config->agent, CDAM_AGENT_AUTO);
+  cdam_client_config_free(config);
+}
+
+static void test_the_agents_directory(void **state) {
+  (void)state;
+  expect_agent_directory(CDAM_AGENT_INSTALL_DIRECTORY);
+  assert_int_equal(CDAM_AGENT_INSTALL_DIRECTORY[0], '/');
+  setenv("COFFERDAM_AGENT_DIR", "", 1);
+  expect_agent_directory(CDAM_AGENT_INSTALL_DIRECTORY);
+  setenv("COFFERDAM_AGENT_DIR", "/agents", 1);
+  expect_agent_directory("/agents");
+  cdam_error error;
+  cdam_client_config *config = new_config();
+  assert_int_equal(cdam_client_config_set_agent_directory(config, "/mine", &error), CDAM_OK);
+  assert_string_equal(config->agent_directory, "/mine");
+  assert_int_equal(cdam_client_config_set_agent_directory(config, "", &error), CDAM_ERR_ARGUMENT);
+  assert_int_equal(cdam_client_config_set_agent_directory(config, NULL, &error), CDAM_ERR_ARGUMENT);
+  assert_int_equal(cdam_client_config_set_agent_directory(NULL, "/mine", &error),
+                   CDAM_ERR_ARGUMENT);
+  assert_string_equal(config->agent_directory, "/mine");
+  cdam_client_config_set_agent(NULL, CDAM_AGENT_OFF);
+  const int policies[] = {-1, 3, 100};
+  for (size_t i = 0; i < COUNT(policies); i++) {
+    cdam_client *client;
+    cdam_client_config_set_agent(config, (cdam_agent_policy)policies[i]);
+    assert_int_equal(cdam_client_new(config, &client, &error), CDAM_ERR_ARGUMENT);
+    assert_null(client);
+  }
+  cdam_client_config_free(config);
 }
 
 /* ---- settings ---- */
@@ -291,6 +327,7 @@ static void test_the_untouchable_endpoint(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_the_environment, clear_environment),
+      cmocka_unit_test_setup(test_the_agents_directory, clear_environment),
       cmocka_unit_test_setup(test_a_client_of_the_environment, clear_environment),
       cmocka_unit_test_setup(test_arguments, clear_environment),
       cmocka_unit_test_setup(test_a_timeout_of_zero, clear_environment),
