@@ -112,12 +112,12 @@ static void a_moved_tag_does_not_change_the_image(void **state) {
   assert_int_equal(changes_so_far(this->model), this->changes);
 }
 
-/* Adds field 15 to the options, which nobody knows, and reads the state again. */
+/* Adds field 2000 to the options, which nobody knows, and reads the state again. */
 static cdam_state *with_unknown_option(fixture *this) {
   unsigned char *bytes;
   size_t length;
   assert_int_equal(cdam_state_serialize(this->state, NULL, &bytes, &length, NULL), CDAM_OK);
-  const unsigned char unknown[] = {0x78, 0x01}; /* field 15, varint 1 */
+  const unsigned char unknown[] = {0x80, 0x7d, 0x01}; /* field 2000, varint 1 */
   unsigned char *options = memmem(bytes, length,
                                   "\x0a\x09"
                                   "busybox:1",
