@@ -1,103 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
-#include "engine.h"
+#include "exec_live.h"
+#include "exec_plain.h"
 #include "help.h"
 #include "report.h"
 #include "statefile.h"
+#include "terminal.h"
 
-static const size_t output_cap = 64 * 1024 * 1024;
-
-static int put_output(const cli_args *args, const char *name, FILE *stream, const char *bytes,
-                      size_t length, uint64_t total) {
-  bool ok = fwrite(bytes, 1, length, stream) == length && fflush(stream) == 0;
-  if (!ok) {
-    cli_say("cannot write the command's %s: %s; check where it goes", name, strerror(errno));
-    return cli_failure_code(args);
-  }
-  if (total > length)
-    cli_say("the command's %s is cut: %zu of %" PRIu64 " bytes are kept; send it to a file instead",
-            name, length, total);
-  return CLI_OK;
-}
-
-/* Engines disagree: for a program that is not there some say 126, others 127. Shells, and
- * Docker's own manual, call it 127. */
-static int not_started_code(const cdam_exec_result *result, const char *why) {
-  bool missing = strstr(why, "executable file not found") ||
-                 (strstr(why, "exec: ") && strstr(why, "no such file or directory"));
-  return missing && !strstr(why, "chdir") ? 127 : cdam_exec_result_exit_code(result);
-}
-
-static int say_not_started(const cdam_exec_result *result, const char *program) {
-  const char *why = cdam_exec_result_stderr(result, NULL);
-  if (!why) why = ""; /* it never is; the sanitizers' build cannot know */
-  int length = (int)strcspn(why, "\r\n");
-  cli_say("%s could not be started%s%.*s; check the command, --user and --workdir", program,
-          length ? ": " : "", length, why);
-  return not_started_code(result, why);
-}
-
-static int say_timed_out(const cdam_exec_result *result) {
-  if (cdam_exec_result_still_running(result))
-    cli_say("timed out, and the command could not be killed; "
-            "end it with 'cofferdam rm', or by stopping the container");
-  else
-    cli_say("timed out; the command was killed: give it more with --timeout");
-  return CLI_TIMED_OUT;
-}
-
-static int show(const cli_args *args, const cdam_exec_result *result) {
-  if (cdam_exec_result_not_started(result)) return say_not_started(result, args->operands[0]);
-  size_t length = 0;
-  const char *bytes = cdam_exec_result_stdout(result, &length);
-  int code =
-      put_output(args, "stdout", stdout, bytes, length, cdam_exec_result_stdout_total(result));
-  bytes = cdam_exec_result_stderr(result, &length);
-  int second =
-      put_output(args, "stderr", stderr, bytes, length, cdam_exec_result_stderr_total(result));
-  if (cdam_exec_result_timed_out(result)) return say_timed_out(result);
-  if (code == CLI_OK) code = second;
-  return code == CLI_OK ? cdam_exec_result_exit_code(result) : code;
-}
-
-static int execute(const cli_args *args, cdam_client *client, const cdam_state *state) {
-  cdam_session *session = NULL;
-  int code = cli_session_resume(args, client, state, true, &session);
-  if (code != CLI_OK) return code;
-  cdam_exec_command command = {
+static cdam_process_command command_of(const cli_args *args) {
+  cdam_process_command command = {
       .argv = (const char *const *)args->operands,
       .env = args->env,
       .user = args->user,
       .workdir = args->workdir,
       .timeout_ms = args->timeout_ms,
-      .output_cap = output_cap,
+      .grace_ms = 500,
+      .terminal = args->tty,
+      .input = args->interactive,
+      .outlive = args->detach,
   };
-  cdam_exec_result *result = NULL;
+  if (args->tty) cli_terminal_size(&command.rows, &command.columns);
+  return command;
+}
+
+static int start_detached(const cli_args *args, const cli_sandbox *sandbox) {
   cdam_error err;
-  if (cdam_exec(session, &command, &result, &err) != CDAM_OK)
-    code = cli_fail(args, &err, NULL);
-  else
-    code = show(args, result);
-  cdam_exec_result_free(result);
-  cdam_session_free(session);
+  cdam_process *process = NULL;
+  cdam_process_command command = command_of(args);
+  cdam_status status = cdam_process_spawn(sandbox->session, &command, &process, &err);
+  if (status == CDAM_ERR_NOT_STARTED) return cli_not_started(&command, &err);
+  if (status != CDAM_OK) return cli_fail(args, &err, NULL);
+  printf("%s\n", cdam_process_key(process));
+  int code = cli_finish_stdout(args);
+  /* Nobody knows it then. */
+  if (code != CLI_OK && cdam_process_kill(process, 0, &err) != CDAM_OK) cli_fail(args, &err, NULL);
+  cdam_process_free(process);
   return code;
 }
 
+static int without_agent(const cli_args *args, const cli_sandbox *sandbox) {
+  if (!args->interactive && !args->tty && !args->detach)
+    return cli_exec_plain(args, sandbox->session);
+  const char *flag = args->detach ? "detach" : args->tty ? "tty" : "interactive";
+  cli_say("this sandbox has no agent, without which there is no --%s; leave it out, or create a "
+          "new sandbox",
+          flag);
+  return CLI_EXEC_FAILED;
+}
+
+static int execute(const cli_args *args, const cli_sandbox *sandbox) {
+  if (!cdam_session_has_agent(sandbox->session)) return without_agent(args, sandbox);
+  if (args->detach) return start_detached(args, sandbox);
+  bool raw = args->tty && args->interactive;
+  cdam_process_command command = command_of(args);
+  cli_live_plan plan = {
+      .command = &command,
+      .interrupts = raw ? CLI_LIVE_LEAVE : CLI_LIVE_PASS_ON,
+      .input = args->interactive,
+      .terminal = args->tty,
+      .raw = raw,
+  };
+  return cli_live_run(args, sandbox, &plan);
+}
+
+static int check_input(const cli_args *args) {
+  if (!args->interactive || args->detach) return CLI_OK;
+  if (cli_is_stream(args->state_file))
+    return cli_usage(args->command, "--state - and --interactive both take standard input");
+  if (args->tty && !isatty(STDIN_FILENO))
+    return cli_usage(args->command, "the input device is not a TTY; leave out --tty");
+  return CLI_OK;
+}
+
 static int run(cli_args *args) {
-  cdam_key *key = NULL;
-  cdam_state *state = NULL;
-  cdam_client *client = NULL;
-  int code = cli_key_open(args, &key);
-  if (code == CLI_OK) code = cli_state_read(args, args->state_file, key, &state);
-  if (code == CLI_OK) code = cli_client_new(args, NULL, &client);
-  if (code == CLI_OK) code = execute(args, client, state);
-  cdam_client_free(client);
-  cdam_state_free(state);
-  cdam_key_free(key);
+  cli_sandbox sandbox = {0};
+  int code = check_input(args);
+  if (code == CLI_OK) code = cli_sandbox_open(args, &sandbox);
+  if (code == CLI_OK) code = execute(args, &sandbox);
+  cli_sandbox_close(&sandbox);
   return code;
 }
 
@@ -105,15 +87,29 @@ const cli_command cli_exec = {
     .name = "exec",
     .usage = "--state FILE [FLAG]... -- CMD [ARG]...",
     .purpose = "Run a command in a sandbox, and end with its status.",
-    .notes = "The container is checked against the state as by resume. One that is stopped is "
-             "started; one that is gone is not made again, and FILE is never written. The command "
-             "has no standard input. Its output comes when it has ended, at most 64 MiB each of "
-             "stdout and stderr. Flags end at '--' or at CMD.\n"
-             "The time for --timeout starts with the command. Ctrl-C ends cofferdam, not the "
-             "command.",
+    .notes =
+        "The container is checked against the state as by resume. One that is stopped is started; "
+        "one that is gone is not made again, and FILE is never written. Flags end at '--' or at "
+        "CMD. Output comes as it is written. Without --interactive the command has no standard "
+        "input.\n"
+        "With -it the terminal here is that of the command: every key goes to it, Ctrl-C too, and "
+        "no keys detach. Otherwise INT, TERM and HUP are passed on to the command and what it "
+        "started; the second INT kills it. When cofferdam ends in any other way, the command is "
+        "killed, unless it was started with --detach.\n"
+        "The time for --timeout starts with the command. Children that a command leaves running "
+        "live on; while they write to its output, cofferdam does not end before they are silent "
+        "for two seconds.\n"
+        "With --detach the command outlives cofferdam: see ps, attach, logs and kill. The last 128 "
+        "KiB of each of its outputs are kept.\n"
+        "A sandbox without the agent (an adopted one) runs commands by the engine's exec: no "
+        "input, no terminal, no --detach; output comes when the command has ended, at most 64 MiB "
+        "each of stdout and stderr; and Ctrl-C ends cofferdam, not the command.",
     .examples = "  cofferdam exec --state s.pb -- ip addr\n"
+                "  cofferdam exec -it --state s.pb -- sh\n"
+                "  tar -c src | cofferdam exec -i --state s.pb -- tar -x\n"
                 "  cofferdam exec --state s.pb --timeout 1.5 --user 1000 --workdir /tmp \\\n"
                 "      --env LANG=C -- sh -c 'make check'\n"
+                "  key=$(cofferdam exec --detach --state s.pb -- ./train)\n"
                 "  cofferdam exec --state - -- id <s.pb\n",
     .exits = "  The command's own, as it is; 128+N after signal N. Besides:\n"
              "  2    wrong usage\n"
@@ -126,7 +122,8 @@ const cli_command cli_exec = {
              "  Where one is cofferdam's own, a line 'cofferdam: ...' on stderr says so.\n"
              "  To tell them apart by status alone, ask 'cofferdam resume' first.\n",
     .flags = CLI_FLAG_STATE | CLI_FLAG_KEY_FILE | CLI_FLAG_TIMEOUT | CLI_FLAG_USER |
-             CLI_FLAG_WORKDIR | CLI_FLAG_ENV | CLI_FLAGS_ENGINE,
+             CLI_FLAG_WORKDIR | CLI_FLAG_ENV | CLI_FLAG_INTERACTIVE | CLI_FLAG_TTY |
+             CLI_FLAG_DETACH | CLI_FLAGS_ENGINE,
     .operands = CLI_OPERANDS_COMMAND,
     .takes_policy = true,
     .is_exec = true,

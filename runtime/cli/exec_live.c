@@ -286,10 +286,14 @@ static void carry(live *run, const cli_sandbox *sandbox) {
 
 /* ---- the end ---- */
 
-int cli_not_started(const char *program, const cdam_error *err) {
-  cli_say("%s could not be started: %s; check the command, --user and --workdir", program,
+int cli_not_started(const cdam_process_command *command, const cdam_error *err) {
+  bool in = command->workdir != NULL, as = command->user != NULL;
+  cli_say("%s%s%s%s%s: %s; check the command, --user and --workdir", command->argv[0],
+          in ? " in " : "", in ? command->workdir : "", as ? " as " : "", as ? command->user : "",
           err->message);
-  return err->system_errno == ENOENT ? 127 : 126;
+  /* A working directory can be missing as well. */
+  bool missing = err->system_errno == ENOENT && strstr(err->message, "cannot run the program");
+  return missing ? 127 : 126;
 }
 
 int cli_live_exit_code(const cdam_process_exit *exit) {
@@ -318,7 +322,7 @@ static int outcome(const cli_args *args, const live *run) {
     return cli_failure_code(args);
   }
   if (run->status == CDAM_ERR_NOT_STARTED && run->plan->command)
-    return cli_not_started(run->plan->command->argv[0], &run->error);
+    return cli_not_started(run->plan->command, &run->error);
   if (run->status != CDAM_OK) return cli_fail(args, &run->error, NULL);
   if (run->plan->until) return CLI_OK;
   if (run->interrupts > 1) return 128 + SIGINT;

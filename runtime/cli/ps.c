@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "help.h"
 #include "report.h"
@@ -22,14 +21,6 @@ int cli_find_process(const cli_args *args, const cli_sandbox *sandbox, cdam_proc
 }
 
 /* ---- columns ---- */
-
-/* RFC 3339 in UTC. */
-static void format_time(int64_t ms, char *buffer, size_t size) {
-  time_t when = (time_t)(ms / 1000);
-  struct tm parts;
-  if (!gmtime_r(&when, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-    snprintf(buffer, size, "@%" PRId64, ms / 1000);
-}
 
 static const char *ended_by(const cdam_process_exit *exit) {
   switch (exit->ended_by) {
@@ -70,7 +61,7 @@ static int put_table(const cli_args *args, const cdam_process_list *list) {
   for (size_t i = 0; cdam_process_list_get(list, i, &info); i++) {
     char state[32], started[64];
     format_state(&info, state, sizeof state);
-    format_time(info.started, started, sizeof started);
+    cli_format_time(info.started / 1000, started, sizeof started);
     printf("%-*s  %-7" PRIu32 "  %-10s  %-20s  ", width, info.key, info.pid, state, started);
     cli_put_text(stdout, info.command);
     putchar('\n');
@@ -98,7 +89,7 @@ static json_t *exit_json(const cdam_process_info *info) {
 
 static json_t *entry_json(const cdam_process_info *info) {
   char started[64];
-  format_time(info->started, started, sizeof started);
+  cli_format_time(info->started / 1000, started, sizeof started);
   return json_pack("{s:s, s:I, s:s, s:s, s:b, s:b, s:b, s:b, s:o, s:o, s:o}", "key", info->key,
                    "pid", (json_int_t)info->pid, "started", started, "command", info->command,
                    "running", info->running, "tree_alive", info->tree_alive, "outlive",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CLI on a real engine, the one that DOCKER_HOST names."""
+"""The CLI on a real engine: from create to rm."""
 
 import json
 import os
@@ -7,47 +7,9 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
-from support import (CLI, DRIFT, ENGINE, EXEC_FAILED, INVALID, OK, TIMED_OUT, CliTest)
-
-IMAGE = "cofferdam-test:latest"
-BUSYBOX = "/bin/busybox"
-
-
-def docker(*arguments, check=True):
-    return subprocess.run(["docker", *arguments], check=check, capture_output=True,
-                          timeout=60).stdout.decode()
-
-
-@unittest.skipUnless(os.environ.get("DOCKER_HOST"), "DOCKER_HOST is not set: no engine to test on")
-class EngineTest(CliTest):
-    def setUp(self):
-        super().setUp()
-        # All containers of one test bear a label of their own, so that only they are looked at.
-        self.label = f"cofferdam-cli-test={os.getpid()}-{self.id().rsplit('.', maxsplit=1)[-1]}"
-        self.addCleanup(self.remove_containers)
-
-    def containers(self):
-        return docker("ps", "-aq", "--no-trunc", "--filter", f"label={self.label}").split()
-
-    def remove_containers(self):
-        for container in self.containers():
-            docker("rm", "-f", container, check=False)
-
-    def create_arguments(self, state, *more):
-        return ["create", "--image", IMAGE, "--network", "none", "--label", self.label, "--state",
-                state, *more]
-
-    def create(self, name="s", *more):
-        state = self.path(name)
-        done = self.expect(OK, *self.create_arguments(state, *more))
-        container = done.stdout.decode().strip()
-        self.assertRegex(container, r"^[0-9a-f]{64}$")
-        return state, container
-
-    def exec(self, state, *command, code=OK, flags=()):
-        return self.expect(code, "exec", "--state", state, *flags, "--", BUSYBOX, *command)
+from real_engine import BUSYBOX, IMAGE, EngineTest, docker
+from support import CLI, DRIFT, ENGINE, EXEC_FAILED, INVALID, OK
 
 
 class Tour(EngineTest):
@@ -203,83 +165,6 @@ class Tour(EngineTest):
         docker("rm", "-f", container)
         self.expect(OK, "rm", "--state", state)
         self.assertFalse(state.exists())
-
-
-class Exec(EngineTest):
-    def test_statuses(self):
-        state, _ = self.create()
-        for code in (0, 1, 7, 255):
-            self.exec(state, "sh", "-c", f"exit {code}", code=code)
-        self.exec(state, "sh", "-c", "kill -KILL $$", code=137)
-
-    def test_own_statuses_of_the_command_pass(self):
-        state, _ = self.create()
-        for code in (2, 10, 11, 12, 124, 125, 126, 127):
-            done = self.exec(state, "sh", "-c", f"exit {code}", code=code)
-            self.assertEqual(done.stderr, b"")
-
-    def test_not_started(self):
-        state, _ = self.create()
-        self.refused(127, "exec", "--state", state, "--", "no-such-program", says="no-such-program")
-        self.refused(127, "exec", "--state", state, "--", "/no/such", says="/no/such")
-        self.exec(state, "sh", "-c", "echo x >/plain")
-        self.refused(126, "exec", "--state", state, "--", "/plain", says="/plain")
-        self.refused(126, "exec", "--state", state, "--workdir", "/nowhere", "--", BUSYBOX, "true",
-                     says="/nowhere")
-        self.refused(126, "exec", "--state", state, "--user", "nosuchuser", "--", BUSYBOX, "true",
-                     says="nosuchuser")
-
-    def test_output_is_raw(self):
-        state, _ = self.create()
-        done = self.exec(state, "sh", "-c", r"printf 'a\000\377\n'; printf 'b\001' >&2; exit 7",
-                         code=7)
-        self.assertEqual(done.stdout, b"a\0\xff\n")
-        self.assertEqual(done.stderr, b"b\1")
-
-    def test_flags(self):
-        state, _ = self.create("s", "--env", "A=1", "--env", "B=x=y")
-        done = self.exec(state, "sh", "-c", 'echo "$A $B $C" $(pwd) $(id -u)',
-                         flags=["--env", "A=2", "--env", "C=a b", "--workdir", "/proc", "--user",
-                                "1000:1000"])
-        self.assertEqual(done.stdout, b"2 x=y a b /proc 1000\n")
-
-    def test_flags_end_at_the_command(self):
-        state, _ = self.create()
-        done = self.expect(OK, "exec", "--state", state, BUSYBOX, "echo", "--help", "--state", "-x")
-        self.assertEqual(done.stdout, b"--help --state -x\n")
-
-    def test_timeout(self):
-        state, _ = self.create()
-        begun = time.monotonic()
-        done = self.expect(TIMED_OUT, "exec", "--state", state, "--timeout", "0.5", "--", BUSYBOX,
-                           "sh", "-c", "echo before; exec /bin/busybox sleep 60")
-        self.assertLess(time.monotonic() - begun, 20)
-        self.assertEqual(done.stdout, b"before\n")
-        self.assertRegex(done.stderr.decode(), r"^cofferdam: timed out.*\n$")
-
-    def test_timeout_of_a_quick_command(self):
-        state, _ = self.create()
-        self.exec(state, "true", flags=["--timeout", "30.5"])
-
-    def test_much_output(self):
-        state, _ = self.create()
-        done = self.exec(state, "sh", "-c", "/bin/busybox yes | /bin/busybox head -c 8388608")
-        self.assertEqual(len(done.stdout), 8 * 1024 * 1024)
-        self.assertEqual(done.stderr, b"")
-
-    def test_output_beyond_the_cap_is_told(self):
-        state, _ = self.create()
-        done = self.exec(state, "sh", "-c",
-                         "/bin/busybox head -c 68157440 /dev/zero; exit 7", code=7)
-        self.assertEqual(len(done.stdout), 64 * 1024 * 1024)
-        self.assertRegex(done.stderr.decode(), r"^cofferdam: .*stdout.* is cut.* 68157440 .*\n$")
-
-    def test_output_that_cannot_be_written(self):
-        state, _ = self.create()
-        with open("/dev/full", "wb") as full:
-            done = self.run_cli("exec", "--state", state, "--", BUSYBOX, "echo", "x", stdout=full)
-        self.assertEqual(done.returncode, EXEC_FAILED)
-        self.assertIn(b"stdout", done.stderr)
 
 
 class NothingLost(EngineTest):
