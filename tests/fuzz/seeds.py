@@ -318,6 +318,77 @@ def versions():
         yield "negotiate", f"{number:02}", offered.encode()
 
 
+# ---- our agent ----
+
+def field(number, value):
+    """One field of a message: a number, or bytes."""
+    def varint(rest):
+        out = bytearray()
+        while rest >= 0x80:
+            out.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        return bytes(out) + bytes([rest])
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def agent_message(channel, kind, body=b""):
+    message = (field(1, channel) if channel else b"") + field(kind, body)
+    return struct.pack("<I", len(message)) + message
+
+
+def agent_streams():
+    limits = field(1, 262144) + b"".join(field(n, 100) for n in range(2, 8))
+    hello = agent_message(0, 2, field(1, 1) + field(2, 1) + field(3, 1) + field(4, 1 << 20) +
+                          field(5, limits) + field(6, b"cofferdam-agent 0.1.0") +
+                          field(8, b"/workspace") + field(12, b"0123456789abcdef"))
+    output = field(1, 1) + field(2, 5) + field(3, b"hello") + field(4, 2)
+    error = field(1, 7) + field(2, 20) + field(3, 2) + field(4, b"No such file") + field(5, b"a/b")
+    entry = field(1, b"name") + field(2, 1) + field(3, 0o644) + field(6, 9) + field(7, 1)
+    exited = field(1, 1) + field(2, 7) + field(4, 1) + field(5, 1)
+    bodies = {3: field(1, 1), 4: field(1, 900), 5: field(1, b"data") + field(2, 1), 6: b"",
+              10: field(1, 1) + field(2, 2), 11: output, 12: exited, 13: b"",
+              14: field(1, 1) + field(3, b"a") + field(3, b"b") + field(10, exited), 20: entry,
+              21: field(1, 2) + field(2, b"n"), 30: field(1, 1), 40: b"later"}
+    yield "agent_frames", "empty", b"\x00"
+    yield "agent_frames", "hello", b"\x02\x03\x20" + hello
+    yield "agent_frames", "hello-and-done", b"\x00" + hello + agent_message(1, 6)
+    yield "agent_frames", "no-agent", b"\x01\x02OCI runtime exec failed"
+    for limit in (0, 1, 2):
+        few = agent_message(0, 2, field(1, 1) + field(2, 1) + field(3, 1) + field(4, 9) +
+                            field(5, limits + field(2, limit)) + field(12, b"i"))
+        yield "agent_frames", f"hello-{limit}-channels", (
+            b"\x01\x09" + few + agent_message(1, 6) * 3 + agent_message(2, 6))
+    for kind, body in bodies.items():
+        for channel in range(6):
+            yield "agent_frames", f"kind-{kind}-on-{channel}", (
+                b"\x12\x05\x03" + agent_message(channel, kind, body) + agent_message(1, 6))
+    talk = (agent_message(1, 10, bodies[10]) + agent_message(1, 11, output) +
+            agent_message(2, 5, bodies[5]) + agent_message(3, 11, output) +
+            agent_message(4, 20, entry) + agent_message(1, 12, exited) + agent_message(1, 6) +
+            agent_message(1, 11, output) + agent_message(4, 6, field(1, error)) +
+            agent_message(3, 6) + agent_message(2, 6, field(2, 3)))
+    yield "agent_frames", "talk", b"\x1f" + bytes(range(1, 16)) + talk
+    yield "agent_frames", "little-credit", b"\x32\x40\x10" + agent_message(1, 11, output) * 9
+    yield "agent_frames", "talk-on", b"\x12\x40\x10" + talk + agent_message(3, 6)
+    yield "agent_frames", "farewell", b"\x10" + agent_message(0, 6, field(1, field(1, 1)))
+    yield "agent_frames", "much-credit", b"\x10" + agent_message(2, 4, field(1, 0x7FFFFC17)) * 2
+    for channel in range(1, 5):
+        large = agent_message(channel, 11, field(1, 2) + field(3, b"x" * 100000))
+        yield "agent_frames", f"large-{channel}", b"\x13\xff\x01\x80" + large * 9
+    for name, frame in {"two-bodies": field(1, 1) + field(6, b"") * 2, "no-body": field(1, 1),
+                        "two-channels": field(1, 1) * 2 + field(6, b""), "cut": field(1, 1) + b"2",
+                        "cut-body": field(1, 1) + b"2\x05", "varint-body": field(6, 1),
+                        "group": b"3\x34", "wide": field(1, 1 << 32) + field(6, b""),
+                        "bad-data": field(1, 1) + field(5, b"\x0a\x05x"),
+                        "twice": field(1, 1) + field(5, field(1, b"a") + field(1, b"bc"))}.items():
+        yield "agent_frames", f"frame-{name}", (
+            b"\x11\x06" + struct.pack("<I", len(frame)) + frame + agent_message(2, 6))
+    for length in (0, 262145, 0xFFFFFFFF):
+        yield "agent_frames", f"length-{length}", b"\x11\x02" + struct.pack("<I", length) + b"xx"
+
+
 # ---- the Agents SDK ----
 
 def agents():
@@ -350,7 +421,7 @@ def agents():
 def main(directory):
     shutil.rmtree(directory, ignore_errors=True)
     for make in (of_goldens, odd_states, odd_json, odd_text, inspects, exec_streams, pulls, replies,
-                 references, versions, agents):
+                 references, versions, agent_streams, agents):
         for target, name, data in make():
             path = pathlib.Path(directory, target, name)
             path.parent.mkdir(parents=True, exist_ok=True)
