@@ -48,6 +48,10 @@ static const own_flag own_flags[] = {
     {CLI_FLAG_SIGNAL, "signal", "SIGNAL",
      "Send only this signal, such as INT or 2, to the process group of the command."},
     {CLI_FLAG_GRACE, "grace", "SECONDS", "The time between TERM and KILL; 2 if not given."},
+    {CLI_FLAG_TAR, "tar", NULL, "Standard input or output is a tar archive."},
+    {CLI_FLAG_KEEP_OWNER, "keep-owner", NULL, "Users and groups come along, as numbers."},
+    {CLI_FLAG_LONG, "long", NULL, "Also show mode, owner, size and time."},
+    {CLI_FLAG_NULL, "null", NULL, "End each name with a NUL instead of a newline."},
     {CLI_FLAG_JSON, "json", NULL, "Print JSON."},
     {CLI_FLAG_HOST, "host", "ENDPOINT",
      "The engine: unix:///PATH or tcp://HOST:PORT, instead of DOCKER_HOST."},
@@ -59,7 +63,7 @@ static const own_flag own_flags[] = {
 
 #define OWN_FLAG_COUNT (sizeof own_flags / sizeof *own_flags)
 
-/* As docker exec has them. */
+/* As docker exec has them, and ls. */
 static char letter_of(unsigned bit) {
   switch (bit) {
   case CLI_FLAG_INTERACTIVE:
@@ -74,6 +78,10 @@ static char letter_of(unsigned bit) {
     return 'w';
   case CLI_FLAG_ENV:
     return 'e';
+  case CLI_FLAG_LONG:
+    return 'l';
+  case CLI_FLAG_NULL:
+    return '0';
   default:
     return 0;
   }
@@ -223,6 +231,18 @@ static int set_own(cli_args *args, const cli_slot *slot, const char *text) {
     return CLI_OK;
   case CLI_FLAG_DRY_RUN:
     args->dry_run = true;
+    return CLI_OK;
+  case CLI_FLAG_TAR:
+    args->tar = true;
+    return CLI_OK;
+  case CLI_FLAG_KEEP_OWNER:
+    args->keep_owner = true;
+    return CLI_OK;
+  case CLI_FLAG_LONG:
+    args->long_form = true;
+    return CLI_OK;
+  case CLI_FLAG_NULL:
+    args->null_ended = true;
     return CLI_OK;
   case CLI_FLAG_IGNORE_UNKNOWN:
     args->ignore_unknown = true;
@@ -374,6 +394,17 @@ static int check_operands(const cli_args *args) {
       return cli_usage(command, "%s needs the KEY of a process", command->name);
     if (args->operand_count == 1) return CLI_OK;
     return cli_usage(command, "'%s' is one argument too many", args->operands[1]);
+  case CLI_OPERANDS_COPY:
+    if (args->operand_count < 2 || !args->operands[0][0] || !args->operands[1][0])
+      return cli_usage(command, "%s needs SRC and DST", command->name);
+    if (args->operand_count == 2) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[2]);
+  case CLI_OPERANDS_PATH:
+    if (args->operand_count < 2) return CLI_OK;
+    return cli_usage(command, "'%s' is one argument too many", args->operands[1]);
+  case CLI_OPERANDS_PATHS:
+    if (args->operand_count > 0) return CLI_OK;
+    return cli_usage(command, "%s needs a PATH", command->name);
   case CLI_OPERANDS_FILE:
     if (args->operand_count == 0 || args->operands[0][0] == '\0')
       return cli_usage(command, "%s needs a FILE", command->name);

@@ -52,7 +52,11 @@ enum cli_flag_bit {
   CLI_FLAG_OFFSET = 1 << 22, /* and --stderr-offset */
   CLI_FLAG_SIGNAL = 1 << 23,
   CLI_FLAG_GRACE = 1 << 24,
-  CLI_FLAG_DRY_RUN = 1 << 25
+  CLI_FLAG_DRY_RUN = 1 << 25,
+  CLI_FLAG_TAR = 1 << 26,
+  CLI_FLAG_KEEP_OWNER = 1 << 27,
+  CLI_FLAG_LONG = 1 << 28,
+  CLI_FLAG_NULL = 1 << 29
 };
 
 /* The flags of every command that talks to an engine. */
@@ -63,6 +67,9 @@ typedef enum cli_operands {
   CLI_OPERANDS_FILE,   /* exactly one, before or after the flags */
   CLI_OPERANDS_FILES,  /* exactly two */
   CLI_OPERANDS_KEY,    /* exactly one, of a process */
+  CLI_OPERANDS_COPY,   /* exactly two, where from and where to */
+  CLI_OPERANDS_PATH,   /* at most one, in the sandbox */
+  CLI_OPERANDS_PATHS,  /* one or more, in the sandbox */
   CLI_OPERANDS_COMMAND /* one or more; flags end at the first */
 } cli_operands;
 
@@ -106,6 +113,10 @@ struct cli_args {
   bool show_env;
   bool ignore_unknown;
   bool dry_run;
+  bool tar;
+  bool keep_owner;
+  bool long_form;
+  bool null_ended;
   bool unpause;
   bool adopt;
   bool json;
@@ -125,6 +136,9 @@ extern const cli_command cli_ps;
 extern const cli_command cli_attach;
 extern const cli_command cli_logs;
 extern const cli_command cli_kill;
+extern const cli_command cli_cp;
+extern const cli_command cli_ls;
+extern const cli_command cli_cat;
 extern const cli_command cli_state_show;
 extern const cli_command cli_state_check;
 extern const cli_command cli_state_diff;
