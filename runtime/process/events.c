@@ -8,6 +8,8 @@
  * than its bytes. */
 #define LONGEST_JOINED (64 * 1024)
 
+#define LEAST_SPARE 4096
+
 struct cdam_process_item {
   TAILQ_ENTRY(cdam_process_item) in_process;
   uint64_t offset;
@@ -20,9 +22,19 @@ struct cdam_process_item {
   char bytes[];
 };
 
-static cdam_process_item *new_item(cdam_process_event_kind kind, cdam_process_stream stream,
-                                   size_t room) {
-  cdam_process_item *item = malloc(sizeof *item + room);
+/* Large ones are used again: a stream of output makes one after the other. */
+static cdam_process_item *take_spare(cdam_process *process, size_t *room) {
+  cdam_process_item *spare = process->spare;
+  if (!spare || *room < LEAST_SPARE || *room > spare->room) return NULL;
+  process->spare = NULL;
+  *room = spare->room;
+  return spare;
+}
+
+static cdam_process_item *new_item(cdam_process *process, cdam_process_event_kind kind,
+                                   cdam_process_stream stream, size_t room) {
+  cdam_process_item *item = take_spare(process, &room);
+  if (!item) item = malloc(sizeof *item + room);
   if (!item) return NULL;
   memset(item, 0, sizeof *item);
   item->kind = (uint8_t)kind;
@@ -40,10 +52,11 @@ static void append(cdam_process *process, cdam_process_item *item) {
 static cdam_process_item *grow_last(cdam_process *process, size_t needed) {
   cdam_process_item *last = process->last;
   size_t room = needed * 2 < LONGEST_JOINED ? needed * 2 : LONGEST_JOINED;
-  cdam_process_item *grown = new_item(last->kind, last->stream, room);
+  cdam_process_item *grown = new_item(process, last->kind, last->stream, room);
   if (!grown) return NULL;
+  uint32_t has = grown->room;
   memcpy(grown, last, sizeof *last + last->length);
-  grown->room = (uint32_t)room;
+  grown->room = has;
   TAILQ_REMOVE(&process->items, last, in_process);
   append(process, grown);
   free(last);
@@ -63,7 +76,7 @@ bool cdam_process_add_output(cdam_process *process, cdam_process_stream stream, 
     if (item->room - item->length < length) item = grow_last(process, item->length + length);
     if (!item) return false;
   } else {
-    item = new_item(CDAM_PROCESS_OUTPUT, stream, length);
+    item = new_item(process, CDAM_PROCESS_OUTPUT, stream, length);
     if (!item) return false;
     item->offset = offset;
     item->lost = lost;
@@ -77,7 +90,7 @@ bool cdam_process_add_output(cdam_process *process, cdam_process_stream stream, 
 
 bool cdam_process_add(cdam_process *process, cdam_process_event_kind kind,
                       cdam_process_stream stream) {
-  cdam_process_item *item = new_item(kind, stream, 0);
+  cdam_process_item *item = new_item(process, kind, stream, 0);
   if (!item) return false;
   append(process, item);
   return true;
@@ -86,7 +99,12 @@ bool cdam_process_add(cdam_process *process, cdam_process_event_kind kind,
 static void drop(cdam_process *process, cdam_process_item *item) {
   if (item->charge && cdam_channel_is_open(&process->channel))
     cdam_channel_grant(&process->channel, item->charge);
-  free(item);
+  if (process->spare && process->spare->room >= item->room) {
+    free(item);
+    return;
+  }
+  free(process->spare);
+  process->spare = item;
 }
 
 void cdam_process_drop_current(cdam_process *process) {
@@ -103,6 +121,8 @@ void cdam_process_drop_all(cdam_process *process) {
     TAILQ_REMOVE(&process->items, item, in_process);
     drop(process, item);
   }
+  free(process->spare);
+  process->spare = NULL;
 }
 
 bool cdam_process_take(cdam_process *process, cdam_process_event *event) {

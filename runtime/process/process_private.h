@@ -47,6 +47,7 @@ struct cdam_process {
   struct cdam_process_items items;
   cdam_process_item *last;    /* of items; bytes may still be added to it */
   cdam_process_item *current; /* what the caller looks at */
+  cdam_process_item *spare;   /* to be used again */
   cdam_process_ready ready;
   void *ready_user;
   cdam_posted told; /* tells what came before `ready` was set */
