@@ -47,7 +47,7 @@ static cdam_status prepare_make_directory(const cdam_session *session, const cha
 
 cdam_status cdam_file_make_directory(cdam_session *session, const char *path, uint32_t permissions,
                                      bool parents, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = prepare_make_directory(session, path, permissions, parents, &request, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(request, session, err) : status;
 }
@@ -56,7 +56,7 @@ cdam_status cdam_file_make_directory_start(cdam_loop *loop, cdam_session *sessio
                                            uint32_t permissions, bool parents,
                                            cdam_done_callback callback, void *user,
                                            cdam_operation **operation, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK)
     status = prepare_make_directory(session, path, permissions, parents, &request, err);
@@ -80,7 +80,7 @@ static cdam_status prepare_remove(const cdam_session *session, const char *path,
 
 cdam_status cdam_file_remove(cdam_session *session, const char *path, bool recursive,
                              bool missing_ok, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = prepare_remove(session, path, recursive, missing_ok, &request, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(request, session, err) : status;
 }
@@ -88,7 +88,7 @@ cdam_status cdam_file_remove(cdam_session *session, const char *path, bool recur
 cdam_status cdam_file_remove_start(cdam_loop *loop, cdam_session *session, const char *path,
                                    bool recursive, bool missing_ok, cdam_done_callback callback,
                                    void *user, cdam_operation **operation, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK)
     status = prepare_remove(session, path, recursive, missing_ok, &request, err);
@@ -114,7 +114,7 @@ static cdam_status prepare_rename(const cdam_session *session, const char *from,
 
 cdam_status cdam_file_rename(cdam_session *session, const char *from, const char *to,
                              bool no_replace, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = prepare_rename(session, from, to, no_replace, &request, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(request, session, err) : status;
 }
@@ -122,7 +122,7 @@ cdam_status cdam_file_rename(cdam_session *session, const char *from, const char
 cdam_status cdam_file_rename_start(cdam_loop *loop, cdam_session *session, const char *from,
                                    const char *to, bool no_replace, cdam_done_callback callback,
                                    void *user, cdam_operation **operation, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_rename(session, from, to, no_replace, &request, err);
   if (status != CDAM_OK) return status;
@@ -147,7 +147,7 @@ static cdam_status prepare_make_link(const cdam_session *session, const char *pa
 
 cdam_status cdam_file_make_link(cdam_session *session, const char *path, const char *target,
                                 bool hard, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = prepare_make_link(session, path, target, hard, &request, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(request, session, err) : status;
 }
@@ -155,7 +155,7 @@ cdam_status cdam_file_make_link(cdam_session *session, const char *path, const c
 cdam_status cdam_file_make_link_start(cdam_loop *loop, cdam_session *session, const char *path,
                                       const char *target, bool hard, cdam_done_callback callback,
                                       void *user, cdam_operation **operation, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_make_link(session, path, target, hard, &request, err);
   if (status != CDAM_OK) return status;
@@ -204,7 +204,7 @@ static cdam_status prepare_set_attributes(const cdam_session *session, const cha
 
 cdam_status cdam_file_set_attributes(cdam_session *session, const char *path,
                                      const cdam_file_attributes *attributes, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = prepare_set_attributes(session, path, attributes, &request, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(request, session, err) : status;
 }
@@ -213,7 +213,7 @@ cdam_status cdam_file_set_attributes_start(cdam_loop *loop, cdam_session *sessio
                                            const cdam_file_attributes *attributes,
                                            cdam_done_callback callback, void *user,
                                            cdam_operation **operation, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_set_attributes(session, path, attributes, &request, err);
   if (status != CDAM_OK) return status;

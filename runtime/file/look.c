@@ -99,7 +99,7 @@ static const cdam_file_kind list_kind = {.verb = "list",
 
 static cdam_status prepare(const cdam_file_kind *kind, const cdam_session *session,
                            const char *path, look **out, cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status =
       cdam_file_request_new(sizeof(look), kind, session, path, NULL, &request, err);
   if (status != CDAM_OK) return status;
@@ -149,7 +149,7 @@ cdam_status cdam_file_stat(cdam_session *session, const char *path, bool follow,
                            cdam_file_list **out, cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
-  look *this;
+  look *this = NULL;
   cdam_status status = prepare_stat(&stat_kind, session, path, follow, &this, err);
   return status == CDAM_OK ? run_for_list(this, session, out, err) : status;
 }
@@ -158,7 +158,7 @@ cdam_status cdam_file_list_directory(cdam_session *session, const char *path, cd
                                      cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
-  look *this;
+  look *this = NULL;
   cdam_status status = prepare_list(session, path, &this, err);
   return status == CDAM_OK ? run_for_list(this, session, out, err) : status;
 }
@@ -167,7 +167,7 @@ cdam_status cdam_file_exists(cdam_session *session, const char *path, bool *exis
                              cdam_error *err) {
   if (!exists) return cdam_fail(err, CDAM_ERR_ARGUMENT, "exists is NULL");
   *exists = false;
-  look *this;
+  look *this = NULL;
   cdam_status status = prepare_stat(&exists_kind, session, path, false, &this, err);
   if (status != CDAM_OK) return status;
   status = cdam_file_request_run(&this->request, session, err);
@@ -179,7 +179,7 @@ cdam_status cdam_file_exists(cdam_session *session, const char *path, bool *exis
 cdam_status cdam_file_stat_start(cdam_loop *loop, cdam_session *session, const char *path,
                                  bool follow, cdam_file_list_callback callback, void *user,
                                  cdam_operation **operation, cdam_error *err) {
-  look *this;
+  look *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_stat(&stat_kind, session, path, follow, &this, err);
   if (status != CDAM_OK) return status;
@@ -190,7 +190,7 @@ cdam_status cdam_file_stat_start(cdam_loop *loop, cdam_session *session, const c
 cdam_status cdam_file_list_directory_start(cdam_loop *loop, cdam_session *session, const char *path,
                                            cdam_file_list_callback callback, void *user,
                                            cdam_operation **operation, cdam_error *err) {
-  look *this;
+  look *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_list(session, path, &this, err);
   if (status != CDAM_OK) return status;
@@ -201,7 +201,7 @@ cdam_status cdam_file_list_directory_start(cdam_loop *loop, cdam_session *sessio
 cdam_status cdam_file_exists_start(cdam_loop *loop, cdam_session *session, const char *path,
                                    cdam_file_exists_callback callback, void *user,
                                    cdam_operation **operation, cdam_error *err) {
-  look *this;
+  look *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_stat(&exists_kind, session, path, false, &this, err);
   if (status != CDAM_OK) return status;

@@ -184,7 +184,7 @@ static cdam_status prepare(const cdam_file_kind *kind, const cdam_session *sessi
                            cdam_error *err) {
   if (offset > INT64_MAX)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "offset is larger than any file");
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status =
       cdam_file_request_new(sizeof(reading), kind, session, path, NULL, &request, err);
   if (status != CDAM_OK) return status;
@@ -225,7 +225,7 @@ cdam_status cdam_file_read(cdam_session *session, const char *path, size_t limit
   if (bytes) *bytes = NULL;
   if (length) *length = 0;
   if (!bytes || !length) return cdam_fail(err, CDAM_ERR_ARGUMENT, "bytes or length is NULL");
-  reading *this;
+  reading *this = NULL;
   cdam_status status = prepare_read(session, path, limit, &this, err);
   if (status != CDAM_OK) return status;
   status = cdam_file_request_run(&this->request, session, err);
@@ -237,7 +237,7 @@ cdam_status cdam_file_read(cdam_session *session, const char *path, size_t limit
 
 cdam_status cdam_file_read_to(cdam_session *session, const char *path, uint64_t offset,
                               uint64_t length, const cdam_sink *sink, cdam_error *err) {
-  reading *this;
+  reading *this = NULL;
   cdam_status status = prepare_read_to(session, path, offset, length, sink, &this, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(&this->request, session, err) : status;
 }
@@ -245,7 +245,7 @@ cdam_status cdam_file_read_to(cdam_session *session, const char *path, uint64_t 
 cdam_status cdam_file_read_start(cdam_loop *loop, cdam_session *session, const char *path,
                                  size_t limit, cdam_file_read_callback callback, void *user,
                                  cdam_operation **operation, cdam_error *err) {
-  reading *this;
+  reading *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_read(session, path, limit, &this, err);
   if (status != CDAM_OK) return status;
@@ -257,7 +257,7 @@ cdam_status cdam_file_read_to_start(cdam_loop *loop, cdam_session *session, cons
                                     uint64_t offset, uint64_t length, const cdam_sink *sink,
                                     cdam_done_callback callback, void *user,
                                     cdam_operation **operation, cdam_error *err) {
-  reading *this;
+  reading *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare_read_to(session, path, offset, length, sink, &this, err);
   if (status != CDAM_OK) return status;

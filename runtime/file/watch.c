@@ -106,7 +106,7 @@ static void run_told(cdam_posted *posted) {
 
 static cdam_status prepare(const cdam_session *session, const char *path, watch_request **out,
                            cdam_error *err) {
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status =
       cdam_file_request_new(sizeof(watch_request), &watch_kind, session, path, NULL, &request, err);
   if (status != CDAM_OK) return status;
@@ -129,7 +129,7 @@ cdam_status cdam_file_watch_new(cdam_session *session, const char *path, cdam_fi
                                 cdam_error *err) {
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
-  watch_request *this;
+  watch_request *this = NULL;
   cdam_status status = prepare(session, path, &this, err);
   if (status != CDAM_OK) return status;
   status = cdam_file_request_run(&this->request, session, err);
@@ -144,7 +144,7 @@ cdam_status cdam_file_watch_new(cdam_session *session, const char *path, cdam_fi
 cdam_status cdam_file_watch_new_start(cdam_loop *loop, cdam_session *session, const char *path,
                                       cdam_file_watch_callback callback, void *user,
                                       cdam_operation **operation, cdam_error *err) {
-  watch_request *this;
+  watch_request *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare(session, path, &this, err);
   if (status != CDAM_OK) return status;

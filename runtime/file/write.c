@@ -102,7 +102,7 @@ static cdam_status prepare(const cdam_session *session, const char *path, const 
   const cdam_file_write_options defaults = {0};
   if (!options) options = &defaults;
   if (!source) return cdam_fail(err, CDAM_ERR_ARGUMENT, "source is NULL");
-  cdam_file_request *request;
+  cdam_file_request *request = NULL;
   cdam_status status = cdam_source_check(source, "source", err);
   if (status == CDAM_OK) status = check_options(options, err);
   if (status == CDAM_OK)
@@ -134,7 +134,7 @@ _Static_assert((int)CDAM_FILE_REPLACE + 1 ==
 
 cdam_status cdam_file_write(cdam_session *session, const char *path, const cdam_source *source,
                             const cdam_file_write_options *options, cdam_error *err) {
-  writing *this;
+  writing *this = NULL;
   cdam_status status = prepare(session, path, source, options, &this, err);
   return status == CDAM_OK ? cdam_file_request_finish_run(&this->request, session, err) : status;
 }
@@ -143,7 +143,7 @@ cdam_status cdam_file_write_start(cdam_loop *loop, cdam_session *session, const 
                                   const cdam_source *source, const cdam_file_write_options *options,
                                   cdam_done_callback callback, void *user,
                                   cdam_operation **operation, cdam_error *err) {
-  writing *this;
+  writing *this = NULL;
   cdam_status status = cdam_file_start_check(loop, session, callback, operation, err);
   if (status == CDAM_OK) status = prepare(session, path, source, options, &this, err);
   if (status != CDAM_OK) return status;
