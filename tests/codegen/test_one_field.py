@@ -29,6 +29,7 @@ FIELD = """
     inspect: {{ path: "HostConfig.CpuShares" compare: COMPARE_EXACT }}
     isolates: true
     feature: "FEATURE_CPU_SHARES"
+    unprofiled: "what a share is worth depends on the machine"
     flag: {{ name: "cpu-shares" metavar: "SHARES" }}
   }}];
 }}

@@ -169,26 +169,25 @@ HARDENED_R3 = {
 # Far enough away for every test that reads it.
 DEADLINE = 4102444800
 
+# What any engine on Linux can do, except for the platform, which is the machine's.
 EVERYTHING_R3 = {
-    "network_mode": 1, "memory_bytes": 1125899906842624, "nano_cpus": 1500000000,
-    "pids_limit": 4194304, "tmpfs": {"/run": "", "/w x": "size=1g,ro"}, "read_only_root": True,
-    "user": "runner:1000", "drop_all_capabilities": True, "no_new_privileges": True,
-    "runtime": "io.containerd.runsc.v1", "ulimits": {"nofile": "0:9223372036854775807",
-                                                     "nproc": "64:128"},
-    "hostname": "box-1.example", "platform": "linux/arm64/v8", "workspace": "/srv/w",
-    "deadline": DEADLINE,
+    "network_mode": 1, "memory_bytes": 67108864, "nano_cpus": 500000000, "pids_limit": 64,
+    "tmpfs": {"/run": "", "/w x": "size=1m,ro"}, "read_only_root": True, "user": "1000:1001",
+    "drop_all_capabilities": True, "no_new_privileges": True, "runtime": "runc",
+    "ulimits": {"nofile": "256:512", "core": "0:0"}, "hostname": "box-1.example",
+    "workspace": "/srv/w", "deadline": DEADLINE,
 }
 
 
 def goldens_r3():
     r3 = Revision(3)
     # Nothing that isolates: an older library can reattach it.
-    plain = {"hostname": "box", "platform": "linux/amd64", "workspace": "/",
-             "tmpfs": {"/scratch": "size=64m,mode=1777"}}
+    plain = {"hostname": "box", "workspace": "/", "tmpfs": {"/scratch": "size=64m,mode=1777"}}
     everything = with_options(r3, EVERYTHING_R3, r3.full())
     return [
         ("r3-unset", r3, r3.sealed(r3.full())),
         ("r3-plain", r3, r3.sealed(with_options(r3, plain))),
+        ("r3-platform", r3, r3.sealed(with_options(r3, {"platform": "linux/arm64/v8"}))),
         ("r3-hardened", r3, r3.sealed(with_options(r3, HARDENED_R3))),
         ("r3-everything", r3, r3.sealed(everything)),
         ("r3-everything-hmac", r3, r3.sealed_with_key(everything)),

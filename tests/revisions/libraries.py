@@ -53,6 +53,7 @@ OPTIONS = """
     inspect: {{ path: "HostConfig.OomScoreAdj" compare: COMPARE_EXACT }}
     isolates: true
     feature: "FEATURE_MATRIX_OOM"
+    unprofiled: "it is made up"
     flag: {{ name: "matrix-oom" metavar: "SCORE" }}
   }}];
 }}

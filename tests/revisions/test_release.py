@@ -31,6 +31,7 @@ OPTION = f"""
     inspect: {{ path: "Config.Domainname" compare: COMPARE_EXACT }}
     isolates: true
     feature: "FEATURE_RELEASE_TEST"
+    unprofiled: "it is a test"
     flag: {{ name: "release-test" metavar: "X" }}
   }}];
 """

@@ -10,7 +10,7 @@
 
 #include "option_fixtures.h"
 
-static const char *const engines[] = {"docker-20.10", "podman-4.3"};
+static const char *const engines[] = {"docker-20.10", "docker-26.1", "podman-4.3"};
 #define ENGINES (sizeof engines / sizeof *engines)
 
 /* ---- what is allowed ---- */
