@@ -31,7 +31,14 @@ def _sentences(text: str) -> list[str]:
 
 def _word(text: str) -> str:
     """An argument of a macro that is none itself."""
-    return '"' + _escaped(text).replace('"', "\\(dq") + '"' if " " in text else "\\&" + _escaped(text)
+    if " " not in text:
+        return "\\&" + _escaped(text)
+    return '"' + _escaped(text).replace('"', "\\(dq") + '"'
+
+
+def _breakable(text: str) -> str:
+    """The same, which may be broken behind commas."""
+    return _word(text).replace(",", ",\\:")
 
 
 def _heading(field: Field) -> str:
@@ -78,11 +85,13 @@ def _profile(profile) -> list[str]:
         "The profile",
         f".Cm {_word(profile.value.docker)}",
         "sets, where an option was not set:",
-        ".Bl -column -offset indent \"read-only-root\" \"value\"",
+        ".Bl -tag -width Ds -compact -offset indent",
     ]
     for field, value in profile.settings:
-        name = field.flag.name if field.flag else field.name
-        out.append(f".It {name} Ta {_word(_shown(value))}")
+        name = f"Fl Fl {field.flag.name}" if field.flag else f"Li {field.name}"
+        shown = [_shown((pair,)) for pair in value] if isinstance(value, tuple) else [_shown(value)]
+        words = [f".Li {_breakable(one)}" for one in shown]
+        out += [f".It {name}", *"\n.br\n".join(words).split("\n")]
     return out + [".El"]
 
 

@@ -66,6 +66,13 @@ links_nothing_private() {
   [[ $flags == *-lcofferdam* ]] && [[ ! $flags =~ -l(curl|jansson|protobuf|crypto|uuid) ]]
 }
 
+manual_pages() {
+  local man
+  man=$(find "$work/root" -type d -name man)
+  grep -F '.Sh SYNOPSIS' "$man/man1/cofferdam.1" "$man/man3/libcofferdam.3" &&
+    grep -F '.It Fl Fl image' "$man/man7/cofferdam-options.7"
+}
+
 command_line() {
   LD_LIBRARY_PATH=$lib_dir "$prefix/bin/cofferdam" --help | grep -F 'state show' &&
     ! readelf -d "$prefix/bin/cofferdam" | grep -E 'RPATH|RUNPATH'
@@ -86,4 +93,5 @@ tap "the same as C++" by_make CC=g++ STANDARD=c++11
 tap "an outside program by meson" by_meson
 tap "with the static library" statically
 tap "the installed command" command_line
+tap "the manual pages are installed" manual_pages
 tap_plan
