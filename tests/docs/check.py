@@ -7,14 +7,18 @@ as errors, linked with the shared library, and run in an empty directory with th
 image as its only argument. It has to exit with 0. A block without main() is a piece of a function
 that has client, options, state, session, key and err at hand; or, when it does not compile as
 that, declarations. It is only compiled. A file of examples/ is a whole program, too; the packages
-that it needs besides are named in its "cc" line.
+that it needs besides are named in its "cc" line; it is run with the sanitizers of addresses, leaks
+and undefined behaviour. resumable_worker is killed in the middle, and run again. The example of
+libcofferdam.3 is a whole program as well.
 """
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 PIECE = """
@@ -33,6 +37,7 @@ return 0;
 }
 """
 DECLARATIONS = '#include <cofferdam/cofferdam.h>\n#line %d "%s"\n%s'
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 PROGRAM = '#line %d "%s"\n%s'
 
 
@@ -66,24 +71,62 @@ def compile_c(root, source, output, *more):
                           capture_output=True, text=True, check=False)
 
 
-def check_program(tap, root, build, name, source, work, more=()):
+def run_program(program, directory):
+    try:
+        done = subprocess.run([str(program), "cofferdam-test:latest"], cwd=directory,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False)
+        return done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    except subprocess.TimeoutExpired:
+        return False, "it did not end within 60 s"
+
+
+def build_program(tap, root, build, name, source, work, more=()):
+    """The program, or None when it does not compile or cannot be run."""
     done = compile_c(root, source, work / "example", *more, f"-L{build}", "-lcofferdam",
                      f"-Wl,-rpath,{build}")
     tap.case(f"{name} compiles", done.returncode == 0, done.stderr)
     if done.returncode != 0:
-        return
+        return None
     if not os.environ.get("DOCKER_HOST"):
         tap.skip(f"{name} runs", "DOCKER_HOST is not set")
+        return None
+    return work / "example"
+
+
+def check_program(tap, root, build, name, source, work, more=()):
+    program = build_program(tap, root, build, name, source, work, more)
+    if program:
+        with tempfile.TemporaryDirectory() as empty:
+            tap.case(f"{name} runs", *run_program(program, empty))
+
+
+def check_worker(tap, root, build, name, source, work):
+    """Killed when its job has said something; the next one has to get all of it."""
+    program = build_program(tap, root, build, name, source, work, SANITIZERS)
+    if not program:
         return
     with tempfile.TemporaryDirectory() as empty:
-        try:
-            done = subprocess.run([str(work / "example"), "cofferdam-test:latest"], cwd=empty,
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  timeout=60, check=False)
-            tap.case(f"{name} runs", done.returncode == 0,
-                     f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}")
-        except subprocess.TimeoutExpired:
-            tap.case(f"{name} runs", False, "it did not end within 60 s")
+        log = Path(empty) / "job.log"
+        with subprocess.Popen([str(program), "cofferdam-test:latest"], cwd=empty,
+                              stdout=subprocess.DEVNULL) as first:
+            deadline = time.monotonic() + 30
+            while not (log.exists() and b"step 3" in log.read_bytes()):
+                if time.monotonic() > deadline or first.poll() is not None:
+                    break
+                time.sleep(0.02)
+            first.kill()
+        before = log.read_bytes()
+        tap.case(f"{name} is killed in the middle", first.returncode == -signal.SIGKILL and
+                 b"step 3" in before and b"step 30" not in before, before.decode())
+        good, text = run_program(program, empty)
+        tap.case(f"{name} runs", good, text)
+        tap.case(f"{name} finds its job", "found the job" in text and "status 7" in text, text)
+        steps = b"".join(b"step %d\n" % (i + 1) for i in range(30))
+        tap.case(f"{name} has all of the output", log.read_bytes() == steps,
+                 log.read_bytes().decode())
+        tap.case(f"{name} leaves nothing behind", os.listdir(empty) == ["job.log"],
+                 str(os.listdir(empty)))
 
 
 def check_file(tap, root, build, path, work):
@@ -113,10 +156,21 @@ def check_example(tap, root, build, path, work):
             tap.skip(f"examples/{path.name}", f"{' '.join(packages)} is not installed")
             return
         more = found.stdout.split()
-    check_program(tap, root, build, f"examples/{path.name}", source, work, more)
+    if path.stem == "resumable_worker":
+        check_worker(tap, root, build, f"examples/{path.name}", source, work)
+        return
+    check_program(tap, root, build, f"examples/{path.name}", source, work, [*SANITIZERS, *more])
+
+
+def check_page(tap, root, build, path, work):
+    """The one program of a manual page."""
+    block = re.search(r"(?ms)^\.Sh EXAMPLES$.*?^\.Bd -literal.*?\n(.*?)^\.Ed$",
+                      path.read_text(encoding="utf-8")).group(1)
+    check_program(tap, root, build, path.name, block.replace("\\e", "\\"), work, SANITIZERS)
 
 
 def main(root, build):
+    os.environ.setdefault("COFFERDAM_AGENT_DIR", str(build / "runtime/agent"))
     tap = Tap()
     with tempfile.TemporaryDirectory() as work:
         for name in ("README.md", "ARCHITECTURE.md"):
@@ -125,6 +179,7 @@ def main(root, build):
                 check_file(tap, root, build, path, Path(work))
             else:
                 tap.skip(f"{name} has a C example", f"there is no {name} yet")
+        check_page(tap, root, build, root / "man/libcofferdam.3", Path(work))
         for path in sorted((root / "examples").glob("*.c")):
             check_example(tap, root, build, path, Path(work))
     print(f"1..{tap.count}")
