@@ -272,18 +272,25 @@ static void two_resumes_make_one_container(void **state) {
 
 /* ---- create that fails ---- */
 
+/* An image with nothing in it: without an agent the container cannot do its one job. */
 static void an_image_without_a_shell_leaves_nothing(void **state) {
-  /* An image with nothing in it: the container cannot do its one job. */
+  (void)state;
+  cdam_client_config *config;
+  cdam_client *client;
   docker("import --change 'LABEL empty=1' - cofferdam-empty:latest < /dev/null 2>/dev/null || "
          "tar -cf - -T /dev/null | docker import - cofferdam-empty:latest");
   cdam_options *options;
   cdam_error err;
+  assert_ok(cdam_client_config_new(&config, &err), &err);
+  cdam_client_config_set_agent(config, CDAM_AGENT_OFF);
+  assert_ok(cdam_client_new(config, &client, &err), &err);
+  cdam_client_config_free(config);
   assert_ok(cdam_options_new(&options, &err), &err);
   assert_ok(cdam_options_set_image(options, "cofferdam-empty:latest", &err), &err);
   assert_ok(cdam_options_set_label(options, "test", "leaves-nothing", &err), &err);
   cdam_options_set_network_mode(options, CDAM_NETWORK_MODE_NONE);
   cdam_session *session;
-  cdam_status status = cdam_create(*state, options, &session, &err);
+  cdam_status status = cdam_create(client, options, &session, &err);
   if (status == CDAM_OK) {
     /* It ended a moment after the start was verified: the first command finds out, or, while
      * init is still there, finds no program. */
@@ -292,13 +299,14 @@ static void an_image_without_a_shell_leaves_nothing(void **state) {
     status = cdam_exec(session, &(cdam_exec_command){.argv = argv}, &result, &err);
     bool not_started = status == CDAM_OK && cdam_exec_result_not_started(result);
     cdam_exec_result_free(result);
-    end_session(*state, session);
+    end_session(client, session);
     assert_true(not_started || status == CDAM_ERR_EXITED);
   } else {
     assert_int_equal(status, CDAM_ERR_EXITED);
   }
   assert_string_equal(docker("ps -aq --filter label=test=leaves-nothing"), "");
   cdam_options_free(options);
+  cdam_client_free(client);
 }
 
 static void an_unknown_image_is_not_found(void **state) {
@@ -372,10 +380,11 @@ static void r1_states_resume_as_they_always_did(void **state) {
   cdam_session *session = create_with(*state, CDAM_NETWORK_MODE_UNSET), *again;
   char *json;
   assert_int_equal(cdam_state_to_json(cdam_session_state(session), &json, NULL), CDAM_OK);
-  char *revision = strstr(json, "\"schemaRevision\":2");
-  if (!revision) revision = strstr(json, "\"schemaRevision\": 2");
+  char *revision = strstr(json, "\"schemaRevision\"");
   assert_non_null(revision);
-  *strchr(revision, '2') = '1';
+  revision += strcspn(revision, "0123456789");
+  assert_false(revision[1] >= '0' && revision[1] <= '9');
+  *revision = '1';
   cdam_state *old;
   cdam_error err;
   assert_ok(cdam_state_from_json(json, strlen(json), NULL, &old, &err), &err);
