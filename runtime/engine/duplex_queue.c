@@ -25,11 +25,17 @@ static void free_chunks(cdam_chunk *chunk) {
   }
 }
 
+static cdam_chunk *make_chunk(cdam_duplex_queue *queue) {
+  cdam_chunk *spare = queue->spare;
+  queue->spare = NULL;
+  return spare ? spare : malloc(sizeof(cdam_chunk) + CHUNK_SIZE);
+}
+
 /* So many bytes' worth of chunks, linked; NULL when out of memory. */
-static cdam_chunk *make_chunks(size_t length) {
+static cdam_chunk *make_chunks(cdam_duplex_queue *queue, size_t length) {
   cdam_chunk *first = NULL;
   for (size_t made = 0; made < length; made += CHUNK_SIZE) {
-    cdam_chunk *chunk = malloc(sizeof *chunk + CHUNK_SIZE);
+    cdam_chunk *chunk = make_chunk(queue);
     if (!chunk) {
       free_chunks(first);
       return NULL;
@@ -50,7 +56,7 @@ static void append_chunks(cdam_duplex_queue *queue, cdam_chunk *chunks) {
 bool cdam_duplex_queue_add(cdam_duplex_queue *queue, const char *bytes, size_t length) {
   size_t room = room_in(queue->last);
   if (length > room) {
-    cdam_chunk *more = make_chunks(length - room);
+    cdam_chunk *more = make_chunks(queue, length - room);
     if (!more) return false;
     append_chunks(queue, more);
   }
@@ -83,11 +89,13 @@ void cdam_duplex_queue_take(cdam_duplex_queue *queue, size_t length) {
     chunk->begin = chunk->end = 0;
   } else {
     queue->first = chunk->next;
-    free(chunk);
+    free(queue->spare);
+    queue->spare = chunk;
   }
 }
 
 void cdam_duplex_queue_clear(cdam_duplex_queue *queue) {
   free_chunks(queue->first);
+  free(queue->spare);
   *queue = (cdam_duplex_queue){0};
 }

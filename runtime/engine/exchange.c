@@ -67,9 +67,16 @@ static void empty(cdam_buffer *buffer) {
   if (buffer->data) buffer->data[0] = '\0';
 }
 
+/* The handle of a duplex is its own: it is never one for requests again. */
+static void drop_easy(cdam_exchange *exchange) {
+  curl_easy_cleanup(exchange->easy);
+  exchange->easy = NULL;
+}
+
 void cdam_exchange_give(cdam_exchange *exchange) {
   cdam_loop *loop = exchange->loop;
   curl_slist_free_all(exchange->own_headers);
+  if (exchange->connected) drop_easy(exchange);
   if (loop->spare_count >= MAX_SPARE && loop->total > needed(loop)) {
     exchange->own_headers = NULL;
     cdam_exchange_free(exchange);
@@ -322,17 +329,18 @@ static void take_over(cdam_exchange *exchange, const cdam_request *request) {
 
 static bool set_connection(cdam_exchange *exchange) {
   CURL *easy = exchange->easy;
-  bool connect_only = exchange->connected;
   int bad = SET(CURLOPT_FRESH_CONNECT, (long)exchange->upgrade);
-  bad |= SET(CURLOPT_FORBID_REUSE, (long)(exchange->upgrade && !connect_only));
-  bad |= SET(CURLOPT_CONNECT_ONLY, (long)connect_only);
-  bad |= SET(CURLOPT_BUFFERSIZE, connect_only ? (long)CDAM_SCRATCH_SIZE : (long)CURL_MAX_WRITE_SIZE);
+  if (exchange->connected)
+    bad |= SET(CURLOPT_CONNECT_ONLY, 1L) | SET(CURLOPT_BUFFERSIZE, (long)CDAM_SCRATCH_SIZE);
+  else
+    bad |= SET(CURLOPT_FORBID_REUSE, (long)exchange->upgrade);
   return !bad;
 }
 
 cdam_status cdam_exchange_prepare(cdam_exchange *exchange, const cdam_request *request,
                                   cdam_error *err) {
   take_over(exchange, request);
+  if (request->connected) drop_easy(exchange);
   size_t upload =
       request->body && !request->body_length ? strlen(request->body) : request->body_length;
   bool ok = make_easy(exchange) && cdam_buffer_append_text(&exchange->path, request->path) &&
@@ -400,14 +408,21 @@ static void run(cdam_exchange *exchange) {
   }
   exchange->state = CDAM_EXCHANGE_RUNNING;
   loop->running++;
+  loop->launched++;
   loop->running_streams += exchange->upgrade;
   cdam_exchange_schedule(exchange);
+}
+
+static bool has_turn(const cdam_exchange *exchange) {
+  const cdam_loop *loop = exchange->loop;
+  if (exchange == loop->ping || exchange->state == CDAM_EXCHANGE_BACKOFF) return true;
+  return TAILQ_EMPTY(queue_of(exchange)) && loop->launched < MAX_ADMITTED;
 }
 
 void cdam_exchange_launch(cdam_exchange *exchange) {
   if (exchange->loop->performing) /* sent from a sink; libcurl takes nothing now */
     exchange->loop->late = true;
-  else if (!TAILQ_EMPTY(queue_of(exchange)) || !has_connection(exchange))
+  else if (!has_turn(exchange) || !has_connection(exchange))
     cdam_exchange_wait(exchange);
   else
     run(exchange);
@@ -415,8 +430,8 @@ void cdam_exchange_launch(cdam_exchange *exchange) {
 
 static void admit_from(struct cdam_exchange_list *queue) {
   cdam_exchange *exchange;
-  for (int i = 0; i < MAX_ADMITTED && (exchange = TAILQ_FIRST(queue)) && has_connection(exchange);
-       i++) {
+  while ((exchange = TAILQ_FIRST(queue)) && exchange->loop->launched < MAX_ADMITTED &&
+         has_connection(exchange)) {
     TAILQ_REMOVE(queue, exchange, in_loop);
     TAILQ_INSERT_TAIL(&exchange->loop->live, exchange, in_loop);
     exchange->state = CDAM_EXCHANGE_HELD;

@@ -232,6 +232,7 @@ void cdam_loop_perform(cdam_loop *loop, int wait_ms) {
   loop->performing = true;
   cdam_poller_run(loop, wait_ms);
   loop->performing = false;
+  loop->launched = 0;
   collect(loop);
   cdam_sigpipe_release(&guard);
 }
@@ -243,6 +244,7 @@ void cdam_loop_kick(cdam_loop *loop) {
   loop->performing = true;
   cdam_poller_kick(loop);
   loop->performing = false;
+  loop->launched = 0;
   collect(loop);
   cdam_sigpipe_release(&guard);
 }
@@ -322,7 +324,7 @@ void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms) {
   if (TAILQ_EMPTY(&loop->ended)) {
     cdam_loop_kick(loop);
-    bool more = !TAILQ_EMPTY(&loop->posted);
+    bool more = !TAILQ_EMPTY(&loop->posted) || cdam_exchange_can_admit(loop);
     if (TAILQ_EMPTY(&loop->ended)) cdam_loop_perform(loop, more ? 0 : wait_time(loop, max_wait_ms));
   }
   cdam_loop_run_steps(loop, 0);

@@ -55,6 +55,7 @@ struct cdam_loop {
   struct cdam_posted_list at_end; /* run when the loop ends */
   bool turning;                   /* inside cdam_operation_run_in */
   bool performing;     /* inside libcurl: nothing can be taken from it or given to it now */
+  unsigned launched;   /* exchanges that were given to it since it last worked */
   bool late;           /* some exchanges should have been given to it meanwhile */
   bool orphans;        /* some exchanges were cancelled meanwhile */
   char api_version[8]; /* the client's; "" until settled */

@@ -44,7 +44,7 @@ static const char *const good_heads[] = {
     "HTTP/1.1 101\r\n\r\n",
     "HTTP/1.0 200 OK\r\n\r\n",
     "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.docker.raw-stream\r\n\r\n",
-    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nA: b\r\n\r\n" UPGRADED,
+    ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nA: b\r\n\r\n" UPGRADED),
 };
 
 static void test_heads_and_streams(void **state) {
@@ -113,8 +113,8 @@ static void test_odd_heads(void **state) {
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
       "\1\0\0\0\0\0\0\5hello",
-      "stream before " UPGRADED,
-      "\r\n" UPGRADED,
+      ("stream before " UPGRADED),
+      ("\r\n" UPGRADED),
       "HTTP/2 101 UPGRADED\r\n\r\n",
       "HTTP/1.1 101 UPGRADED\n\n",
   };
