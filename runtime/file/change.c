@@ -5,6 +5,9 @@
 #include "base/fail.h"
 #include "file/request.h"
 
+/* The agent says nothing while it removes a tree. Whether it lives at all is the link's matter. */
+#define TREE_PATIENCE 10
+
 static const cdam_file_kind make_directory_kind = {
     .verb = "make directory", .changes = true, .deliver = cdam_file_deliver_done};
 static const cdam_file_kind remove_kind = {
@@ -75,6 +78,7 @@ static cdam_status prepare_remove(const cdam_session *session, const char *path,
   request->body.remove.path = cdam_file_bytes(request->path);
   request->body.remove.recursive = recursive;
   request->body.remove.missing_ok = missing_ok;
+  if (recursive) request->patience = TREE_PATIENCE;
   return CDAM_OK;
 }
 

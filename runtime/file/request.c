@@ -208,12 +208,17 @@ static const cdam_channel_events events = {
 
 /* ---- silence ---- */
 
+static int64_t timeout_of(const cdam_file_request *request) {
+  int64_t timeout = request->op.client->config.timeout_ms;
+  return request->patience ? timeout * request->patience : timeout;
+}
+
 /* Nothing has moved: the engine may know why. */
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
   cdam_error why;
-  cdam_fail(&why, CDAM_ERR_TIMEOUT, "the sandbox's agent did not answer within %u ms",
-            op->client->config.timeout_ms);
+  cdam_fail(&why, CDAM_ERR_TIMEOUT, "the sandbox's agent did not answer within %lld ms",
+            (long long)timeout_of(request));
   (void)cdam_explain(reply, &why, NULL);
   cdam_file_fail(request, request->failing ? &request->failure : &why);
 }
@@ -236,7 +241,7 @@ static bool has_moved(cdam_file_request *request) {
 static void look(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_file_request *request = (cdam_file_request *)op;
-  const int64_t timeout = op->client->config.timeout_ms;
+  const int64_t timeout = timeout_of(request);
   const int64_t now = cdam_now_ms();
   if (has_moved(request)) request->moved_at = now;
   const int64_t left = request->moved_at + timeout - now;

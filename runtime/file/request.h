@@ -68,8 +68,9 @@ struct cdam_file_request {
     Cofferdam__Agent__V1__Watch watch;
   } body;
 
-  int64_t moved_at; /* cdam_now_ms() when something moved */
-  uint64_t moves;   /* messages that came */
+  unsigned patience; /* how many timeouts it may be silent; 0: one */
+  int64_t moved_at;  /* cdam_now_ms() when something moved */
+  uint64_t moves;    /* messages that came */
   uint64_t seen_moves;
   int64_t seen_credit;
   bool failing;       /* Done is waited for, and then it ends with `failure` */

@@ -561,6 +561,26 @@ static void test_sinks(void **state) {
   free(back);
 }
 
+static bool call_back(void *user, const void *bytes, size_t length) {
+  cdam_error err;
+  bool exists;
+  (void)bytes;
+  (void)length;
+  *(cdam_status *)user = cdam_file_exists(session, "callbacks", &exists, &err);
+  return true;
+}
+
+static void test_a_blocking_call_in_a_callback(void **state) {
+  (void)state;
+  cdam_error err;
+  cdam_status inside = CDAM_OK;
+  put("callbacks", "x");
+  const cdam_sink sink = {.write = call_back, .user = &inside};
+  assert_ok(cdam_file_read_to(session, "callbacks", 0, 0, &sink, &err), &err);
+  assert_int_equal(inside, CDAM_ERR_ARGUMENT);
+  assert_true(is_there("callbacks"));
+}
+
 /* ---- watching ---- */
 
 static cdam_file_event next(cdam_file_watch *watch, int64_t timeout_ms) {
@@ -646,21 +666,14 @@ static void test_a_flood_of_events(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_a_limit),
-      cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_modes_of_writing),
-      cmocka_unit_test(test_odd_names),
-      cmocka_unit_test(test_what_is_there),
-      cmocka_unit_test(test_changing_names),
-      cmocka_unit_test(test_attributes),
-      cmocka_unit_test(test_paths_out),
-      cmocka_unit_test(test_what_is_no_file),
-      cmocka_unit_test(test_arguments),
-      cmocka_unit_test(test_sources),
-      cmocka_unit_test(test_sinks),
-      cmocka_unit_test(test_watching),
-      cmocka_unit_test(test_a_flood_of_events),
+      cmocka_unit_test(test_sizes),          cmocka_unit_test(test_a_limit),
+      cmocka_unit_test(test_parts),          cmocka_unit_test(test_modes_of_writing),
+      cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_what_is_there),
+      cmocka_unit_test(test_changing_names), cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_paths_out),      cmocka_unit_test(test_what_is_no_file),
+      cmocka_unit_test(test_arguments),      cmocka_unit_test(test_sources),
+      cmocka_unit_test(test_sinks),          cmocka_unit_test(test_a_blocking_call_in_a_callback),
+      cmocka_unit_test(test_watching),       cmocka_unit_test(test_a_flood_of_events),
   };
   return cmocka_run_group_tests_name("file", tests, begin_sandbox, end_sandbox);
 }

@@ -47,6 +47,7 @@ struct agent {
   uint64_t taken;   /* bytes of Data so far */
   unsigned cancels; /* that came */
   bool ended;       /* Data with end came */
+  agent *all;       /* of a connection's: the fixture's, which gets the counts as well */
 };
 
 typedef struct fixture {
@@ -192,6 +193,8 @@ static inline void agent_answer(agent *a, const MSG(ToAgent) * message) {
     a->ended = false;
     break;
   }
+  a->all->taken = a->taken;
+  a->all->cancels = a->cancels;
   a->script(a, message);
 }
 
@@ -210,8 +213,9 @@ static inline void agent_talk(void *user, int fd, const scripted_request *reques
   (void)request;
   (void)early;
   (void)early_length; /* the hello waits for our head */
-  agent *a = user;
-  a->fd = fd;
+  agent own = *(agent *)user, *a = &own;
+  own.fd = fd;
+  own.all = user;
   if (send(fd, HEAD, sizeof HEAD - 1, MSG_NOSIGNAL) < 0) return;
   uint8_t head[4];
   while (agent_read(fd, head, sizeof head)) {

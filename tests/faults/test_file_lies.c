@@ -478,6 +478,38 @@ static void test_no_answer(void **state) {
   end(this);
 }
 
+/* The agent is long silent while it removes a tree. */
+SCRIPT(slow_remove) {
+  if (m->body_case != TO(REMOVE)) return;
+  usleep(900000);
+  say_done(a, m->channel);
+}
+
+static void test_a_large_tree(void **state) {
+  (void)state;
+  fixture *this = begin(slow_remove, 300);
+  cdam_error err;
+  assert_int_equal(call_remove(this, &err), CDAM_OK);
+  assert_int_equal(cdam_file_remove(&this->session, "d", false, false, &err), CDAM_ERR_TIMEOUT);
+  end(this);
+}
+
+static void test_no_agent(void **state) {
+  (void)state;
+  fixture *this = begin(silence, 300);
+  this->session.has_agent = false;
+  cdam_error err;
+  assert_int_equal(call_read(this, &err), CDAM_ERR_NO_AGENT);
+  if (!strstr(err.message, "cannot read \"f\": the sandbox has no agent"))
+    fail_msg("%s", err.message);
+  assert_int_equal(call_stat(this, &err), CDAM_ERR_NO_AGENT);
+  assert_int_equal(call_write(this, &err), CDAM_ERR_NO_AGENT);
+  assert_int_equal(call_rename(this, &err), CDAM_ERR_NO_AGENT);
+  assert_int_equal(call_watch(this, &err), CDAM_ERR_NO_AGENT);
+  assert_int_equal(scripted_engine_count(this->engine, NULL, "*"), 0);
+  end(this);
+}
+
 /* A byte now and then is enough. */
 SCRIPT(slow) {
   if (m->body_case != TO(READ_FILE)) return;
@@ -577,6 +609,8 @@ int main(void) {
       cmocka_unit_test(test_watches),
       cmocka_unit_test(test_an_event_after_the_last),
       cmocka_unit_test(test_no_answer),
+      cmocka_unit_test(test_a_large_tree),
+      cmocka_unit_test(test_no_agent),
       cmocka_unit_test(test_progress),
       cmocka_unit_test(test_a_slow_program),
       cmocka_unit_test(test_little_credit),

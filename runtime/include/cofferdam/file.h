@@ -11,6 +11,11 @@
  * call said: ENOENT, EACCES, ENOSPC, ...), CDAM_ERR_OUTSIDE, CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT,
  * CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND (the container's),
  * CDAM_ERR_TIMEOUT, CDAM_ERR_NO_MEMORY, and the engine's errors.
+ *
+ * An operation has no time limit as a whole: CDAM_ERR_TIMEOUT comes when nothing has moved for the
+ * client's timeout (for ten times that while a tree is removed). The time that a source or sink of
+ * the program takes is not counted. Inside of a blocking call their callbacks may not make another
+ * one with the same session: CDAM_ERR_ARGUMENT.
  */
 #ifndef COFFERDAM_FILE_H
 #define COFFERDAM_FILE_H
@@ -106,7 +111,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_file_stat(cdam_session *session, const char
 CDAM_API CDAM_CHECK cdam_status cdam_file_exists(cdam_session *session, const char *path,
                                                  bool *exists, cdam_error *err);
 
-/* What is in a directory, sorted by bytes, without "." and "..". Since 0.1. */
+/* What is in a directory, sorted by bytes, without "." and "..". More than 1,000,000 entries, or
+ * 256 MiB of them: CDAM_ERR_LIMIT. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_file_list_directory(cdam_session *session, const char *path,
                                                          cdam_file_list **out, cdam_error *err);
 
@@ -190,7 +196,9 @@ CDAM_API void cdam_file_watch_free(cdam_file_watch *watch);
 /* ---- in a loop ----
  *
  * The calls of the same names; see <cofferdam/loop.h>. A source or sink that is a callback is
- * called in cdam_loop_dispatch; one that is a descriptor is waited for in the loop.
+ * called in cdam_loop_dispatch; one that is a descriptor is waited for in the loop. What it points
+ * to is borrowed until the operation's callback. A replacing or creating write that is cancelled
+ * leaves what was there before, and nothing else; of others, what was done already stays.
  */
 
 /* Free `bytes` with free(). */
