@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/client_private.h"
+#include "engine/exec_id.h"
 #include "engine/explain.h"
 #include "link/agent_path.h"
 #include "link/link_private.h"
-#include "session/exec_private.h"
 
 #define MIN_SILENCE_MS 1000
 #define MAX_SILENCE_MS 15000

@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "engine/answer.h"
+#include "engine/explain.h"
 #include "link/session_link.h"
 #include "session/exec_agent.h"
 #include "session/exec_private.h"
@@ -106,29 +107,6 @@ void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_ste
                       next);
 }
 
-static bool is_exec_id(const char *text) {
-  size_t length = strspn(text, "0123456789abcdefABCDEF");
-  return length > 0 && length < CDAM_EXEC_ID_SIZE && !text[length];
-}
-
-cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id[CDAM_EXEC_ID_SIZE],
-                              cdam_error *err) {
-  json_t *json;
-  cdam_status status = cdam_answer_json(reply, what, &json, err);
-  if (status != CDAM_OK) return status;
-  const char *text = cdam_json_string_at(json, "Id");
-  if (text && is_exec_id(text))
-    snprintf(id, CDAM_EXEC_ID_SIZE, "%s", text);
-  else
-    status = cdam_fail(err, CDAM_ERR_PROTOCOL, "%s: the answer has no exec id", what);
-  json_decref(json);
-  return status;
-}
-
-void cdam_exec_path(const char *id, const char *what, char *path, size_t size) {
-  snprintf(path, size, "/exec/%s/%s", id, what);
-}
-
 /* ---- the end ---- */
 
 void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error) {
@@ -137,20 +115,7 @@ void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error) {
 
 static void explained(cdam_operation *op, const cdam_reply *reply) {
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  cdam_error error;
-  json_t *json = NULL;
-  if (cdam_answer_json(reply, "run command", &json, &error) == CDAM_OK) {
-    const json_t *paused = cdam_json_at(json, "State.Paused");
-    const json_t *running = cdam_json_at(json, "State.Running");
-    if (json_is_true(paused))
-      cdam_fail(&exec->trouble, CDAM_ERR_PAUSED, "the sandbox is paused");
-    else if (json_is_false(running))
-      cdam_fail(&exec->trouble, CDAM_ERR_EXITED, "the sandbox is not running");
-    json_decref(json);
-  } else if (error.code == CDAM_ERR_NOT_FOUND) {
-    cdam_fail(&exec->trouble, CDAM_ERR_NOT_FOUND, "the sandbox's container is gone");
-    exec->trouble.http_status = error.http_status;
-  }
+  cdam_explain(reply, &exec->trouble, NULL); /* else it is what it was taken for */
   cdam_exec_finish(exec, &exec->trouble);
 }
 

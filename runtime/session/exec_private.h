@@ -15,6 +15,7 @@
 #include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
+#include "engine/exec_id.h"
 #include "engine/exec_stream.h"
 #include "engine/operation.h"
 #include "session/session_private.h"
@@ -22,9 +23,6 @@
 /* A variable of this name and a value of its own is in the environment of every command: what
  * carries it is killed at the deadline. */
 #define CDAM_EXEC_MARKER "COFFERDAM_EXEC_ID"
-
-/* An exec id, with its NUL. */
-#define CDAM_EXEC_ID_SIZE 129
 
 struct cdam_exec_result {
   int exit_code;
@@ -87,13 +85,6 @@ typedef struct cdam_exec_operation {
 
 /* POST /containers/{id}/exec. */
 void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_step next);
-
-/* The id of a created exec. */
-cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id[CDAM_EXEC_ID_SIZE],
-                              cdam_error *err);
-
-/* POST /exec/{id}/start with a body; the path of an exec, such as "/exec/ID/json". */
-void cdam_exec_path(const char *id, const char *what, char *path, size_t size);
 
 /* The operation is over. */
 void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error);
