@@ -209,7 +209,12 @@ class Comparison:
             self.add(name, "shown-again", f"{field}: its values were hidden and would now be shown")
         if (old.flag.name if old.flag else "") != (new.flag.name if new.flag else ""):
             self.add(name, "flag-changed", f"{field}: its flag has changed")
-        for reason in tightened(old.rules or Rules(), new.rules or Rules()):
+        reasons = tightened(old.rules or Rules(), new.rules or Rules())
+        if new.profiled and not old.profiled:
+            reasons.append("profiled is new")
+        elif new.profiled:
+            reasons += [f"profiled: {reason}" for reason in tightened(old.profiled, new.profiled)]
+        for reason in reasons:
             self.add(name, "rules-tightened", f"{field}: {reason}; old states would be refused")
 
     def _value(self, owner: str, old, new) -> None:
@@ -248,7 +253,11 @@ def tightened(old: Rules, new: Rules) -> list[str]:
     if new.bytes and old.bytes:
         out += _bounds("min_len", "max_len", old.bytes, new.bytes)
     if new.uint:
-        out += _bounds("gte", "lte", old.uint or type(new.uint)(), new.uint)
+        before = old.uint or type(new.uint)()
+        out += _bounds("gte", "lte", before, new.uint)
+        step = new.uint.multiple_of
+        if step and (not before.multiple_of or before.multiple_of % step):
+            out.append("multiple_of is another than it was")
     if new.repeated and old.repeated:
         if new.repeated.max_items < old.repeated.max_items:
             out.append("max_items is lower than it was")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from model import Enum, Field
+from model import Enum, EnumValue, Field
 from vocabulary import Rules, StringRules
 
 # The first release of the library with a schema revision. Later ones name the revision alone until
@@ -94,6 +94,13 @@ def rules(field: Field) -> str:
     if field.profiled:
         out.append(f"with a profile {', '.join(_one(field.profiled, None))}")
     return "; ".join(part for part in out if part)
+
+
+def setting(value) -> list[str]:
+    """What a profile sets an option to, one text for each item."""
+    if isinstance(value, tuple):
+        return ["=".join(item) if isinstance(item, tuple) else str(item) for item in value]
+    return [value.docker if isinstance(value, EnumValue) else str(value).lower()]
 
 
 def sentence(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 import textwrap
 
 from emit import describe
-from model import EnumValue, Field, Model
+from model import Field, Model
 from text import made_by
 
 DATE = "November 30, 2026"
@@ -73,12 +73,6 @@ def _option(field: Field) -> list[str]:
     return out + [f"Since schema revision {field.since}."]
 
 
-def _shown(value) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(f"{key}={text}" for key, text in value)
-    return value.docker if isinstance(value, EnumValue) else str(value).lower()
-
-
 def _profile(profile) -> list[str]:
     out = [
         ".Pp",
@@ -89,8 +83,7 @@ def _profile(profile) -> list[str]:
     ]
     for field, value in profile.settings:
         name = f"Fl Fl {field.flag.name}" if field.flag else f"Li {field.name}"
-        shown = [_shown((pair,)) for pair in value] if isinstance(value, tuple) else [_shown(value)]
-        words = [f".Li {_breakable(one)}" for one in shown]
+        words = [f".Li {_breakable(one)}" for one in describe.setting(value)]
         out += [f".It {name}", *"\n.br\n".join(words).split("\n")]
     return out + [".El"]
 

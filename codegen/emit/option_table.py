@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from emit import describe
-from model import EnumValue, Field, Model
+from model import Field, Model
 from text import made_by
 from vocabulary import CreatePlace, Inspection
 
@@ -64,10 +64,8 @@ def _row(field: Field) -> str:
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
-def _shown(value) -> str:
-    if isinstance(value, tuple):
-        return "<br>".join(f"`{key}={text}`" for key, text in value)
-    return f"`{value.docker}`" if isinstance(value, EnumValue) else f"`{str(value).lower()}`"
+def _setting(value) -> str:
+    return "<br>".join(f"`{text}`" for text in describe.setting(value))
 
 
 def table(model: Model) -> str:
@@ -119,7 +117,7 @@ def table(model: Model) -> str:
             "| Option | Value |",
             "|---|---|",
         ]
-        lines += [f"| `{field.name}` | {_cell(_shown(value))} |" for field, value in profile.settings]
+        lines += [f"| `{field.name}` | {_cell(_setting(value))} |" for field, value in profile.settings]
     return "\n".join(lines) + "\n"
 
 

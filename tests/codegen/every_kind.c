@@ -48,9 +48,26 @@ static cdam_status set(cdam_options *options, const char *name, const char *text
 
 static cdam_options *everything(void) {
   static const char *const flags[][2] = {
-      {"image", "busybox"}, {"port", "80"},        {"env", "A=b=c"}, {"network", "none"},
-      {"read-only", NULL},  {"memory", "8388608"}, {"pids", "64"},   {"user", "1000"},
-      {"drop", "ALL"},      {"drop", "X"},         {"group", "7"},   {"tmpfs", "/tmp=size=1m"},
+      {"image", "busybox"},
+      {"port", "80"},
+      {"env", "A=b=c"},
+      {"network", "none"},
+      {"read-only", NULL},
+      {"memory", "8388608"},
+      {"pids", "64"},
+      {"user", "1000"},
+      {"drop", "ALL"},
+      {"drop", "X"},
+      {"group", "7"},
+      {"tmpfs", "/tmp=size=1m"},
+      {"until", "1000000000"},
+      {"name", "n"},
+      {"no-new", NULL},
+      {"limit", "core=0:1"},
+      {"platform", "linux/arm64"},
+      {"cpus", "1.5"},
+      {"store", "2k"},
+      {"scratch", "/s=ro"},
   };
   cdam_options *options = new_options();
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
@@ -61,10 +78,12 @@ static cdam_options *everything(void) {
 
 static const char body_text[] =
     "{\"Env\":[\"A=b=c\"],\"ExposedPorts\":{\"80/tcp\":{}},\"HostConfig\":{\"CapDrop\":[\"ALL\","
-    "\"X\"],\"GroupAdd\":[7],\"Memory\":8388608,\"NetworkMode\":\"none\",\"PidsLimit\":64,"
-    "\"PortBindings\":{\"80/tcp\":[{\"HostIp\":\"127.0.0.1\",\"HostPort\":\"\"}]},"
-    "\"ReadonlyRootfs\":true,\"Tmpfs\":{\"/tmp\":\"size=1m\"}},\"Image\":\"busybox\",\"User\":"
-    "\"1000\"}";
+    "\"X\"],\"GroupAdd\":[7],\"Memory\":8388608,\"NanoCpus\":1500000000,\"NetworkMode\":\"none\","
+    "\"PidsLimit\":64,\"PortBindings\":{\"80/tcp\":[{\"HostIp\":\"127.0.0.1\",\"HostPort\":\"\"}]},"
+    "\"ReadonlyRootfs\":true,\"Scratch\":{\"/s\":\"ro\"},\"SecurityOpt\":[\"no-new-privileges\"],"
+    "\"ShmSize\":2048,\"Tmpfs\":{\"/tmp\":\"size=1m\"},\"Ulimits\":[{\"Hard\":1,\"Name\":\"core\","
+    "\"Soft\":0}]},\"Image\":\"busybox\",\"Labels\":{\"io.cofferdam.name\":\"n\","
+    "\"io.cofferdam.until\":\"1000000000\"},\"User\":\"1000\"}";
 
 static void test_body(const cdam_options *options) {
   json_t *body = NULL;
@@ -73,16 +92,34 @@ static void test_body(const cdam_options *options) {
   expect(text && strcmp(text, body_text) == 0, text ? text : "no text");
   free(text);
   json_decref(body);
+  cdam_buffer query = {0};
+  EXPECT(cdam_generated_create_query(&options->message, &query));
+  EXPECT(strcmp(cdam_buffer_text(&query), "&platform=linux%2Farm64") == 0);
+  cdam_buffer_clear(&query);
+}
+
+static void test_image(const cdam_options *options) {
+  cdam_error err;
+  json_t *image = json_pack("{ss ss}", "Os", "linux", "Architecture", "arm64");
+  EXPECT(cdam_generated_compare_image(&options->message, image, &err) == CDAM_OK);
+  json_object_del(image, "Os");
+  EXPECT(cdam_generated_compare_image(&options->message, image, &err) == CDAM_ERR_DRIFT);
+  EXPECT(strcmp(err.field, "platform") == 0);
+  json_decref(image);
 }
 
 #define IMAGE_ID "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
 static const char inspect_text[] =
     "{\"Image\":\"" IMAGE_ID "\",\"Config\":{\"Env\":[\"A=b=c\"],\"ExposedPorts\":{\"80/tcp\":{}},"
+    "\"Labels\":{\"io.cofferdam.name\":\"n\",\"io.cofferdam.until\":\"1000000000\"},"
     "\"User\":\"1000\"},\"NetworkSettings\":{\"Networks\":{}},\"HostConfig\":{\"CapDrop\":[\"ALL\","
     "\"X\"],\"GroupAdd\":[7,8],\"Memory\":8388608,\"NetworkMode\":\"none\",\"PidsLimit\":null,"
     "\"PortBindings\":{\"80/tcp\":[{\"HostIp\":\"127.0.0.1\",\"HostPort\":\"\"}]},"
-    "\"ReadonlyRootfs\":true,\"Tmpfs\":{\"/tmp\":\"size=1m\"}}}";
+    "\"NanoCpus\":1500000000,\"ReadonlyRootfs\":true,\"Scratch\":{\"/"
+    "s\":\"ro,rprivate\"},\"SecurityOpt\":"
+    "[\"no-new-privileges:true\"],\"ShmSize\":2048,\"Tmpfs\":{\"/tmp\":\"size=1m\"},\"Ulimits\":"
+    "[{\"Name\":\"RLIMIT_CORE\",\"Soft\":0,\"Hard\":1}]}}";
 
 static cdam_status compare_with(cdam_options *options, const char *where, const char *key,
                                 json_t *value, cdam_error *err) {
@@ -103,8 +140,9 @@ static cdam_status compare_with(cdam_options *options, const char *where, const 
 }
 
 static void test_compare(cdam_options *options) {
-  static const char *const exact[] = {"CapDrop",        "GroupAdd", "Memory",
-                                      "ReadonlyRootfs", "Tmpfs",    "NetworkMode"};
+  static const char *const exact[] = {"CapDrop", "GroupAdd",    "Memory",   "ReadonlyRootfs",
+                                      "Tmpfs",   "NetworkMode", "NanoCpus", "Scratch",
+                                      "Ulimits", "SecurityOpt", "ShmSize"};
   cdam_error err;
   EXPECT(compare_with(options, "None", "x", NULL, &err) == CDAM_OK);
   for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
@@ -121,6 +159,12 @@ static void test_compare(cdam_options *options) {
   EXPECT(compare_with(options, "HostConfig", "Memory", json_integer(0), &err) == CDAM_ERR_DRIFT);
   EXPECT(compare_with(options, "Config", "User", json_string("0"), &err) == CDAM_ERR_DRIFT);
   EXPECT(compare_with(options, "Config", "User", NULL, &err) == CDAM_ERR_DRIFT);
+  EXPECT(compare_with(options, "Config", "Labels", NULL, &err) == CDAM_ERR_DRIFT);
+  EXPECT(strcmp(err.field, "Config.Labels[io.cofferdam.until]") == 0);
+  EXPECT(compare_with(options, "HostConfig", "Scratch", json_pack("{ss}", "/s", "rw"), &err) ==
+         CDAM_ERR_DRIFT);
+  EXPECT(compare_with(options, "HostConfig", "SecurityOpt", json_pack("[s]", "x"), &err) ==
+         CDAM_ERR_DRIFT);
 }
 
 static void test_validation(void) {
@@ -129,6 +173,12 @@ static void test_validation(void) {
       {"user", "a b", "user"},
       {"drop", "", "drops[0]"},
       {"tmpfs", "=x", "tmpfs[]"},
+      {"cpus", "1.500001", "cpus"},
+      {"name", "a/b", "name"},
+      {"limit", "core=1", "limits[core]"},
+      {"limit", "nice=1:1", "limits[nice]"},
+      {"platform", "linux", "platform"},
+      {"scratch", "/s=dev", "scratch[/s]"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     cdam_options *options = new_options();
@@ -154,6 +204,10 @@ static void test_flags(void) {
       {"pids", "4294967296"},
       {"pids", "99999999999999999999999"},
       {"memory", "9007199254740993"},
+      {"memory", "8m"},
+      {"cpus", "1,5"},
+      {"store", "2kb"},
+      {"until", "1h"},
       {"env", "KEY"},
       {"env", ""},
       {"network", "bridge"},
@@ -178,7 +232,7 @@ static void test_features(const cdam_options *options) {
   Cofferdam__V1__SessionState state = COFFERDAM__V1__SESSION_STATE__INIT;
   state.options = (Cofferdam__V1__SandboxOptions *)&options->message;
   EXPECT(cdam_generated_derive_features(&state, NULL) == CDAM_OK);
-  EXPECT(state.n_required_features == 7);
+  EXPECT(state.n_required_features == 10);
   for (size_t i = 0; i < state.n_required_features; i++) {
     EXPECT(state.required_features[i] == (Cofferdam__V1__Feature)(i + 1));
   }
@@ -200,6 +254,11 @@ static void test_policy(const cdam_options *minimum) {
   cdam_options_set_memory(options, 8388608);
   EXPECT(set(options, "user", "0") == CDAM_OK && POLICY == CDAM_ERR_POLICY);
   EXPECT(set(options, "user", "1000") == CDAM_OK && POLICY == CDAM_OK);
+  EXPECT(set(options, "until", "999999999") == CDAM_OK && POLICY == CDAM_OK);
+  EXPECT(set(options, "until", "1000000001") == CDAM_OK && POLICY == CDAM_ERR_POLICY);
+  cdam_options_set_until(options, 0);
+  EXPECT(POLICY == CDAM_ERR_POLICY && strcmp(err.field, "until") == 0);
+  EXPECT(set(options, "until", "1000000000") == CDAM_OK && POLICY == CDAM_OK);
   EXPECT(set(options, "tmpfs", "/x=") == CDAM_OK && POLICY == CDAM_ERR_POLICY);
   EXPECT(cdam_options_remove_tmpfs(options, "/x") && POLICY == CDAM_OK);
   EXPECT(set(options, "group", "8") == CDAM_OK && POLICY == CDAM_ERR_POLICY);
@@ -214,6 +273,7 @@ static void test_policy(const cdam_options *minimum) {
 int main(void) {
   cdam_options *options = everything();
   test_body(options);
+  test_image(options);
   test_compare(options);
   test_validation();
   test_flags();

@@ -241,6 +241,19 @@ BROKEN = {
         "rules: { required: true string: { max_bytes: 256 format: " "STRING_FORMAT_TOKEN } }",
         "id: it is now required",
     ),
+    "a_step_for_numbers": (
+        O,
+        "uint: { gte: 1 lte: 65535 }",
+        "uint: { gte: 1 lte: 65535 multiple_of: 5 }",
+        "exposed_ports: multiple_of is another than it was",
+    ),
+    "limited_with_a_profile": (
+        O,
+        "string: { max_bytes: 512 format: STRING_FORMAT_IMAGE_REFERENCE }\n    }\n",
+        "string: { max_bytes: 512 format: STRING_FORMAT_IMAGE_REFERENCE }\n    }\n"
+        "    profiled: { string: { max_bytes: 9 } }\n",
+        "image: profiled is new",
+    ),
     "new_field_of_old_revision": (
         S,
         READY,
