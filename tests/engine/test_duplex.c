@@ -200,7 +200,7 @@ static void over_each(void (*check)(cdam_client *client)) {
   check(client);
   cdam_client_free(client);
   if (!tls_host || !tls_certs) {
-    print_message("not over TLS: COFFERDAM_TEST_TLS_HOST is not set\n");
+    print_message("# not over TLS: COFFERDAM_TEST_TLS_HOST is not set\n");
     return;
   }
   client = tls_client();
@@ -238,11 +238,12 @@ static void much(cdam_client *client) {
     if (took > longest) longest = took;
   }
   getrusage(RUSAGE_SELF, &usage);
-  print_message("%llu MiB each way: %lld ms, %lld ms of CPU time, %lld turns, the longest %lld us, "
-                "peak memory + %ld KiB\n",
-                (unsigned long long)(total / MIB), (long long)(cdam_now_ms() - start),
-                (long long)(cpu_us() - cpu) / 1000, (long long)turns, (long long)longest,
-                usage.ru_maxrss - peak);
+  print_message(
+      "# %llu MiB each way: %lld ms, %lld ms of CPU time, %lld turns, the longest %lld us, "
+      "peak memory + %ld KiB\n",
+      (unsigned long long)(total / MIB), (long long)(cdam_now_ms() - start),
+      (long long)(cpu_us() - cpu) / 1000, (long long)turns, (long long)longest,
+      usage.ru_maxrss - peak);
   assert_int_equal(r.status, CDAM_OK);
   assert_int_equal(r.got, total);
   assert_false(r.garbled);
@@ -319,7 +320,7 @@ static void many(cdam_client *client) {
     for (int i = 0; i < MANY; i++)
       left += !runs[i].closed;
   }
-  print_message("%d at once: the longest turn %lld us\n", MANY, (long long)longest);
+  print_message("# %d at once: the longest turn %lld us\n", MANY, (long long)longest);
   assert_true(longest < 100000); /* with sanitizers, TLS handshakes, and others at work */
   for (int i = 0; i < MANY; i++) {
     if (runs[i].status != CDAM_OK) fail_msg("%s", runs[i].error.message);
