@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/agent_archive.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include <archive.h>
-#include <archive_entry.h>
 
 #include "base/fail.h"
 #include "link/agent_path.h"
@@ -15,69 +10,100 @@
 /* The kernel does not let anybody look into a process whose program he cannot read. */
 #define MODE 0111
 
-static la_ssize_t append(struct archive *archive, void *user, const void *bytes, size_t length) {
-  if (cdam_buffer_append(user, bytes, length)) return (la_ssize_t)length;
-  archive_set_error(archive, ENOMEM, "out of memory");
-  return -1;
+#define BLOCK 512
+
+/* The head of an entry, as POSIX has it. */
+typedef struct tar_head {
+  char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100];
+  char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], rest[12];
+} tar_head;
+
+_Static_assert(sizeof(tar_head) == BLOCK, "a block");
+
+static size_t padded(size_t size) {
+  return (size + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-static bool write_entry(struct archive *archive, const cdam_agent_binary *binary) {
-  struct archive_entry *entry = archive_entry_new();
-  if (!entry) return false;
-  archive_entry_set_pathname(entry, CDAM_AGENT_NAME);
-  archive_entry_set_filetype(entry, AE_IFREG);
-  archive_entry_set_perm(entry, MODE);
-  archive_entry_set_size(entry, (la_int64_t)binary->size);
-  archive_entry_set_mtime(entry, 0, 0);
-  bool ok = archive_write_header(archive, entry) == ARCHIVE_OK &&
-            archive_write_data(archive, binary->bytes, binary->size) == (la_ssize_t)binary->size;
-  archive_entry_free(entry);
-  return ok;
+/* The sum of all bytes, with blanks for itself. */
+static unsigned checksum_of(const tar_head *head) {
+  tar_head blank = *head;
+  const unsigned char *bytes = (const unsigned char *)&blank;
+  unsigned sum = 0;
+  memset(blank.checksum, ' ', sizeof blank.checksum);
+  for (size_t i = 0; i < sizeof blank; i++)
+    sum += bytes[i];
+  return sum;
 }
 
 cdam_status cdam_agent_archive_make(const cdam_agent_binary *binary, cdam_buffer *archive,
                                     cdam_error *err) {
-  struct archive *writer = archive_write_new();
-  bool ok = writer && archive_write_set_format_ustar(writer) == ARCHIVE_OK &&
-            archive_write_open(writer, archive, NULL, append, NULL) == ARCHIVE_OK &&
-            write_entry(writer, binary) && archive_write_close(writer) == ARCHIVE_OK;
-  archive_write_free(writer);
+  static const char zeroes[2 * BLOCK];
+  tar_head head = {.name = CDAM_AGENT_NAME, .type = '0', .magic = "ustar", .version = {'0', '0'}};
+  snprintf(head.mode, sizeof head.mode, "%07o", MODE);
+  snprintf(head.uid, sizeof head.uid, "%07o", 0);
+  snprintf(head.gid, sizeof head.gid, "%07o", 0);
+  snprintf(head.size, sizeof head.size, "%011zo", binary->size);
+  snprintf(head.mtime, sizeof head.mtime, "%011o", 0);
+  snprintf(head.checksum, sizeof head.checksum, "%06o", checksum_of(&head));
+  head.checksum[7] = ' ';
+  bool ok = cdam_buffer_append(archive, &head, sizeof head) &&
+            cdam_buffer_append(archive, binary->bytes, binary->size) &&
+            cdam_buffer_append(archive, zeroes, padded(binary->size) - binary->size) &&
+            cdam_buffer_append(archive, zeroes, sizeof zeroes);
   return ok ? CDAM_OK : cdam_fail_memory(err);
 }
 
 /* ---- and back ---- */
 
-static bool is_entry(struct archive_entry *entry, const cdam_agent_binary *binary) {
-  const char *name = archive_entry_pathname(entry);
-  return name && strcmp(name, CDAM_AGENT_NAME) == 0 && archive_entry_filetype(entry) == AE_IFREG &&
-         !archive_entry_hardlink(entry) && archive_entry_perm(entry) == MODE &&
-         archive_entry_size(entry) == (la_int64_t)binary->size;
+/* An octal number, with blanks before it, and blanks or NULs behind it. */
+static bool read_number(const char *field, size_t size, size_t *number) {
+  size_t at = 0, digits = 0;
+  *number = 0;
+  while (at < size && field[at] == ' ')
+    at++;
+  for (; at < size && field[at] >= '0' && field[at] <= '7'; at++, digits++)
+    *number = *number * 8 + (size_t)(field[at] - '0');
+  while (at < size && (field[at] == ' ' || field[at] == '\0'))
+    at++;
+  return at == size && digits > 0;
 }
 
-static bool is_content(struct archive *reader, const cdam_agent_binary *binary) {
-  char piece[16384];
-  size_t done = 0;
-  la_ssize_t n;
-  while ((n = archive_read_data(reader, piece, sizeof piece)) > 0) {
-    if ((size_t)n > binary->size - done || memcmp(binary->bytes + done, piece, (size_t)n) != 0)
-      return false;
-    done += (size_t)n;
-  }
-  return n == 0 && done == binary->size;
+static bool read_head(const char *bytes, size_t length, tar_head *head, size_t *size) {
+  size_t checksum;
+  if (length < sizeof *head) return false;
+  memcpy(head, bytes, sizeof *head);
+  return memcmp(head->magic, "ustar", 5) == 0 &&
+         read_number(head->checksum, sizeof head->checksum, &checksum) &&
+         checksum == checksum_of(head) && read_number(head->size, sizeof head->size, size) &&
+         *size <= length && padded(*size) <= length - sizeof *head;
 }
 
-cdam_status cdam_agent_archive_check(const cdam_agent_binary *binary, const char *bytes,
-                                     size_t length, cdam_error *err) {
-  struct archive *reader = archive_read_new();
-  struct archive_entry *entry;
-  bool ok = reader && archive_read_support_format_tar(reader) == ARCHIVE_OK &&
-            archive_read_open_memory(reader, bytes, length) == ARCHIVE_OK &&
-            archive_read_next_header(reader, &entry) == ARCHIVE_OK && is_entry(entry, binary) &&
-            is_content(reader, binary) && archive_read_next_header(reader, &entry) == ARCHIVE_EOF;
-  bool memory = !reader || archive_errno(reader) == ENOMEM;
-  archive_read_free(reader);
-  if (ok) return CDAM_OK;
-  return memory ? cdam_fail_memory(err)
-                : cdam_fail(err, CDAM_ERR_NO_AGENT,
-                            "what is in the agent's volume is not what was written");
+static bool is_program(const tar_head *head, size_t size, const cdam_agent_binary *binary) {
+  size_t mode;
+  return head->type == '0' && size == binary->size && !head->prefix[0] &&
+         memcmp(head->name, CDAM_AGENT_NAME, sizeof CDAM_AGENT_NAME) == 0 &&
+         read_number(head->mode, sizeof head->mode, &mode) && (mode & 07777) == MODE;
+}
+
+static bool is_end(const char *bytes, size_t length) {
+  if (length < BLOCK) return false;
+  for (size_t i = 0; i < length; i++)
+    if (bytes[i]) return false;
+  return true;
+}
+
+/* Some engines put an entry of type x with its times before it. */
+bool cdam_agent_archive_is(const cdam_agent_binary *binary, const char *bytes, size_t length) {
+  tar_head head;
+  size_t size;
+  do {
+    if (!read_head(bytes, length, &head, &size)) return false;
+    bytes += sizeof head;
+    length -= sizeof head;
+    if (head.type != 'x') break;
+    bytes += padded(size);
+    length -= padded(size);
+  } while (true);
+  return is_program(&head, size, binary) && memcmp(bytes, binary->bytes, size) == 0 &&
+         is_end(bytes + padded(size), length - padded(size));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's program as the tar archive that goes to an engine and comes back from it. */
+/* The agent's program as the tar archive that goes to an engine and comes back from it. Our own
+ * few lines, since libarchive ends the process when it has no memory for a name. */
 #ifndef COFFERDAM_SESSION_AGENT_ARCHIVE_H
 #define COFFERDAM_SESSION_AGENT_ARCHIVE_H
 
@@ -10,9 +11,7 @@
 cdam_status cdam_agent_archive_make(const cdam_agent_binary *binary, cdam_buffer *archive,
                                     cdam_error *err);
 
-/* Is this an archive of that program alone, with that mode? CDAM_ERR_NO_AGENT when it is not;
- * CDAM_ERR_NO_MEMORY. */
-cdam_status cdam_agent_archive_check(const cdam_agent_binary *binary, const char *bytes,
-                                     size_t length, cdam_error *err);
+/* Is this an archive of that program alone, with that mode? */
+bool cdam_agent_archive_is(const cdam_agent_binary *binary, const char *bytes, size_t length);
 
 #endif

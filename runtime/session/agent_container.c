@@ -68,13 +68,14 @@ static cdam_status check_arguments(const Cofferdam__V1__SessionState *state, con
   cdam_status status = cdam_generated_create_body(state->options, &asked, err);
   if (status != CDAM_OK) return status;
   json_t *expected = cdam_agent_arguments(asked);
-  json_t *command = without_stdio(cdam_json_at(inspect, "Config.Cmd"));
+  const json_t *found = cdam_json_at(inspect, "Config.Cmd");
+  json_t *command = without_stdio(found);
   char text[sizeof err->expected];
   cdam_describe_json(expected, text, sizeof text);
-  if (!expected)
+  if (!expected || (found && !command))
     status = cdam_fail_memory(err);
   else if (!json_equal(expected, command))
-    status = drift("Config.Cmd", text, cdam_json_at(inspect, "Config.Cmd"), err);
+    status = drift("Config.Cmd", text, found, err);
   json_decref(asked);
   json_decref(expected);
   json_decref(command);

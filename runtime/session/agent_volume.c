@@ -146,8 +146,8 @@ static void came_back(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
   cdam_error error;
   cdam_status status = cdam_answer_check(reply, "read the agent back", &error);
-  if (status == CDAM_OK)
-    status = cdam_agent_archive_check(job->binary, reply->body, reply->length, &error);
+  if (status == CDAM_OK && !cdam_agent_archive_is(job->binary, reply->body, reply->length))
+    status = cdam_fail(&error, CDAM_ERR_NO_AGENT, "what is there is not what was written");
   bool absent = status == CDAM_ERR_NOT_FOUND || status == CDAM_ERR_NO_AGENT;
   if (status == CDAM_OK)
     release(op, job);
@@ -364,11 +364,16 @@ static void mark(cdam_operation *op, cdam_agent_job *job) {
   ask(op, (cdam_request){.method = "DELETE", .path = path}, unmarked);
 }
 
-/* A helper that stays is removed by the next client, which looks for one as long as there is no
- * marker. */
+/* A helper that stays all the same is removed by the next client, which looks for one as long as
+ * there is no marker. */
 static void released(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
   bool gone = cdam_answer_check(reply, "remove container", NULL) == CDAM_OK || reply->http == 404;
+  if (!gone && !job->released_twice) {
+    job->released_twice = true;
+    release(op, job);
+    return;
+  }
   job->helper[0] = '\0';
   if (job->status == CDAM_OK && !job->abandoned) remember(op->client, job->digest);
   if (job->status == CDAM_OK && gone && !job->abandoned)

@@ -44,7 +44,8 @@ typedef struct cdam_agent_job {
   bool existed;                        /* the volume did, so something may be in it */
   bool written;                        /* by us */
   bool abandoned;
-  cdam_status status; /* kept while the helper is removed */
+  bool released_twice; /* removing the helper is tried again, once */
+  cdam_status status;  /* kept while the helper is removed */
   cdam_error error;
 } cdam_agent_job;
 

@@ -140,9 +140,11 @@ static void answer_archive(model_engine *model, const scripted_request *request,
 
 /* ---- failing, or doing it and answering wrongly ---- */
 
-typedef void (*answer)(model_engine *model, const scripted_request *request, scripted_reply *reply);
+typedef void (*answerer)(model_engine *model, const scripted_request *request,
+                         scripted_reply *reply);
 
-static void answer_or_fail(answer answer, const scripted_request *request, scripted_reply *reply) {
+static void answer_or_fail(answerer answer, const scripted_request *request,
+                           scripted_reply *reply) {
   model_engine *model = model_current();
   scripted_reply right;
   bool fails = model_failed(model, request, reply);

@@ -4,6 +4,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <pthread.h>
 
 #include "loop_support.h"
 

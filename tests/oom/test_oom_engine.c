@@ -12,7 +12,7 @@
 
 #include <cofferdam/cofferdam.h>
 
-#include "../faults/model_engine.h"
+#include "../faults/agent_fixture.h"
 #include "exhaust.h"
 
 /* With everything failing, an engine run can only end early: not each place is tried. */
@@ -23,6 +23,7 @@ typedef struct play {
   scripted_engine *engine;
   cdam_options *options;
   cdam_state *state;
+  const char *agents;  /* the directory of the agent, for sandboxes that get it */
   cdam_client *client; /* of this run */
   cdam_session *session;
   cdam_exec_result *result;
@@ -38,6 +39,10 @@ static cdam_status open_client(play *p, cdam_error *err) {
     status = cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->engine), err);
   if (status == CDAM_OK) {
     cdam_client_config_set_timeout(config, 300);
+    cdam_client_config_set_agent(config, p->agents ? CDAM_AGENT_AUTO : CDAM_AGENT_OFF);
+    if (p->agents) status = cdam_client_config_set_agent_directory(config, p->agents, err);
+  }
+  if (status == CDAM_OK) {
     status = cdam_client_new(config, &p->client, err);
   }
   cdam_client_config_free(config);
@@ -145,6 +150,19 @@ static const char *finish_made(void *context, cdam_status status, bool once) {
   return wrong;
 }
 
+/* Each run begins on an engine without the agent's volume. */
+static const char *finish_agent(void *context, cdam_status status, bool once) {
+  play *p = context;
+  model_volumes *volumes = &p->model->volumes;
+  const char *wrong = NULL;
+  if (status == CDAM_OK && !cdam_session_has_agent(p->session)) wrong = "it goes without the agent";
+  if (once && volumes->helper) wrong = "a helper was left behind";
+  const char *other = finish_made(context, status, once);
+  free(volumes->tar);
+  *volumes = (model_volumes){.clock = volumes->clock + 1000};
+  return wrong ? wrong : other;
+}
+
 /* Each run begins with the state's container there, and a resume leaves it alone. */
 static const char *finish_reattach(void *context, cdam_status status, bool once) {
   (void)once;
@@ -207,6 +225,18 @@ static void test_create(void **unused) {
   exhaust(&(exhaust_case){"create", run_create, finish_made, &p, true, STRIDE});
   cdam_options_free(p.options);
   model_stop(model);
+}
+
+static void test_agent(void **unused) {
+  (void)unused;
+  void *made;
+  agent_setup(&made);
+  agent_fixture *agent = made;
+  play p = {.model = agent->model, .engine = agent->model->engine, .agents = agent->directory};
+  p.options = model_options(CDAM_NETWORK_MODE_NONE);
+  exhaust(&(exhaust_case){"agent", run_create, finish_agent, &p, true, STRIDE});
+  cdam_options_free(p.options);
+  agent_teardown(&made);
 }
 
 static void test_loop(void **unused) {
@@ -328,6 +358,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_recreate), cmocka_unit_test(test_reattach),
       cmocka_unit_test(test_delete),   cmocka_unit_test(test_list),
       cmocka_unit_test(test_exec),     cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_agent),
   };
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   return cmocka_run_group_tests_name("oom_engine", tests, NULL, NULL);
