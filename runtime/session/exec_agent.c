@@ -17,6 +17,9 @@
  * something that the command has left running. */
 #define SILENCE_MS 500
 
+/* Of what is told of a command that could not be started. */
+#define MAX_REASON ((size_t)8192)
+
 #define TO(NAME) COFFERDAM__AGENT__V1__TO_AGENT__BODY_##NAME
 #define FROM(NAME) COFFERDAM__AGENT__V1__FROM_AGENT__BODY_##NAME
 
@@ -143,20 +146,30 @@ static void writable(cdam_channel *channel) {
 
 /* ---- the end of the channel ---- */
 
+/* What it is about: the program, its directory, or its user. */
+static const ProtobufCBinaryData *subject(const cdam_exec_agent *exec, int step) {
+  const Cofferdam__Agent__V1__Start *start = exec->start;
+  if (step == COFFERDAM__AGENT__V1__STEP__STEP_DIRECTORY) return &start->directory;
+  bool user = step == COFFERDAM__AGENT__V1__STEP__STEP_UNSPECIFIED ||
+              step == COFFERDAM__AGENT__V1__STEP__STEP_USER ||
+              step == COFFERDAM__AGENT__V1__STEP__STEP_GROUPS;
+  return user && start->user.len ? &start->user : &start->argv[0];
+}
+
 static void not_started(cdam_exec_agent *exec, const cdam_error *error,
                         const cdam_agent_done *done) {
-  bool missing = done && done->error &&
-                 done->error->step == COFFERDAM__AGENT__V1__STEP__STEP_EXEC &&
-                 done->error->system_errno == ENOENT;
+  int step = (int)done->error->step;
+  bool missing =
+      step == COFFERDAM__AGENT__V1__STEP__STEP_EXEC && done->error->system_errno == ENOENT;
+  const ProtobufCBinaryData *about = subject(exec, step);
+  cdam_exec_output *output = &exec->result->err;
   exec->result->not_started = true;
   exec->result->exit_code = missing ? 127 : 126;
-  cdam_exec_output *output = &exec->result->err;
-  size_t length = strlen(error->message);
-  output->total = length;
-  if (cdam_buffer_append(&output->kept, error->message, length))
-    cdam_operation_finish(&exec->op, CDAM_OK, NULL);
-  else
-    cdam_operation_finish(&exec->op, CDAM_ERR_NO_MEMORY, NULL);
+  bool well =
+      cdam_exec_output_add(output, MAX_REASON, false, about->data, about->len) &&
+      cdam_exec_output_add(output, MAX_REASON, false, ": ", 2) &&
+      cdam_exec_output_add(output, MAX_REASON, false, error->message, strlen(error->message));
+  cdam_operation_finish(&exec->op, well ? CDAM_OK : CDAM_ERR_NO_MEMORY, NULL);
 }
 
 /* The link broke, or the agent could not do it. At the deadline, it may be running still. */
@@ -184,7 +197,7 @@ static void done(cdam_channel *channel, cdam_status status, const cdam_error *er
   if (status == CDAM_OK || (status == CDAM_ERR_CANCELLED && exec->track.exited))
     cdam_exec_agent_settle(exec);
   /* What the agent refuses of a command that was checked is what only it can know: the user. */
-  else if (!exec->track.started && !exec->ending && message &&
+  else if (!exec->track.started && !exec->ending && message && message->error &&
            (status == CDAM_ERR_NOT_STARTED || status == CDAM_ERR_ARGUMENT))
     not_started(exec, error, message);
   else
@@ -237,10 +250,7 @@ static cdam_status open_channel(cdam_exec_agent *exec, cdam_error *err) {
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   message.body_case = TO(START);
   message.start = exec->start;
-  cdam_status status = cdam_channel_open(exec->link, &exec->channel, &message, &events, err);
-  free(exec->start);
-  exec->start = NULL;
-  return status;
+  return cdam_channel_open(exec->link, &exec->channel, &message, &events, err);
 }
 
 void cdam_exec_agent_start(cdam_operation *op, const cdam_reply *reply) {
@@ -309,7 +319,8 @@ cdam_exec_result *cdam_exec_agent_take(cdam_exec_agent *exec, cdam_status status
   cdam_exec_result *result = exec->result;
   exec->result = NULL;
   for (int i = 0; i < 2; i++)
-    cdam_exec_output_trim(exec->takers[i].kept, exec->takers[i].cap);
+    if (exec->takers[i].tail && !result->not_started)
+      cdam_exec_output_trim(exec->takers[i].kept, exec->takers[i].cap);
   return result;
 }
 

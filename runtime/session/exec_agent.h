@@ -26,7 +26,7 @@ typedef struct cdam_exec_agent {
   cdam_operation op; /* first */
   cdam_channel channel;
   cdam_link *link;
-  Cofferdam__Agent__V1__Start *start; /* until it is sent */
+  Cofferdam__Agent__V1__Start *start;
   cdam_source input;
   bool has_input;
   cdam_feed *feed;

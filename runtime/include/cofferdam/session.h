@@ -111,14 +111,14 @@ typedef struct cdam_exec_command {
   const char *workdir;          /* absolute; or NULL */
   int64_t timeout_ms;           /* from the call; 0: no deadline */
   size_t output_cap;            /* bytes kept of each of stdout and stderr; 0: 1 MiB */
-  const cdam_source *input;     /* its standard input; or NULL: /dev/null. Since 0.2 */
+  const cdam_source *input;     /* its standard input; or NULL: /dev/null. Since 0.1 */
   const cdam_sink *stdout_sink; /* gets its output as it comes, and nothing is kept; or NULL */
   const cdam_sink *stderr_sink;
   uintptr_t flags;   /* CDAM_EXEC_KEEP_TAIL; or 0 */
   void *reserved[4]; /* NULL */
 } cdam_exec_command;
 
-/* Of output beyond the cap the last bytes are kept instead of the first. Since 0.2. */
+/* Of output beyond the cap the last bytes are kept instead of the first. Since 0.1. */
 #define CDAM_EXEC_KEEP_TAIL 1u
 
 /* What became of a command. Opaque. Free with cdam_exec_result_free. */
@@ -168,11 +168,11 @@ CDAM_API bool cdam_exec_result_not_started(const cdam_exec_result *result);
 /* The deadline passed. Since 0.1. */
 CDAM_API bool cdam_exec_result_timed_out(const cdam_exec_result *result);
 
-/* The signal that ended it, or 0. Known with the agent only. Since 0.2. */
+/* The signal that ended it, or 0. Known with the agent only. Since 0.1. */
 CDAM_API int cdam_exec_result_signal(const cdam_exec_result *result);
 
 /* It failed, and the kernel killed something for memory in the sandbox while it ran. Known with the
- * agent only. Since 0.2. */
+ * agent only. Since 0.1. */
 CDAM_API bool cdam_exec_result_out_of_memory(const cdam_exec_result *result);
 
 /* The deadline passed and the command could not be killed. Since 0.1. */
@@ -187,7 +187,7 @@ CDAM_API const char *cdam_exec_result_stderr(const cdam_exec_result *result, siz
 CDAM_API uint64_t cdam_exec_result_stdout_total(const cdam_exec_result *result);
 CDAM_API uint64_t cdam_exec_result_stderr_total(const cdam_exec_result *result);
 
-/* It wrote more than was kept. Never with a sink. Since 0.2. */
+/* It wrote more than was kept. Never with a sink. Since 0.1. */
 CDAM_API bool cdam_exec_result_stdout_truncated(const cdam_exec_result *result);
 CDAM_API bool cdam_exec_result_stderr_truncated(const cdam_exec_result *result);
 
