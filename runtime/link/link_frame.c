@@ -244,7 +244,7 @@ static bool read_pieces(const envelope *from, unsigned data_field, unsigned last
 
 static const cdam_from_agent *read_data(cdam_frame_decoder *decoder, const envelope *from) {
   pieces p;
-  if (!read_pieces(from, 1, 2, &p) || p.numbers[2] > 1) return NULL;
+  if (!read_pieces(from, 1, 2, &p)) return NULL;
   Cofferdam__Agent__V1__Data *data = &decoder->data;
   cofferdam__agent__v1__data__init(data);
   data->data = p.data;
@@ -256,7 +256,7 @@ static const cdam_from_agent *read_data(cdam_frame_decoder *decoder, const envel
 
 static const cdam_from_agent *read_output(cdam_frame_decoder *decoder, const envelope *from) {
   pieces p;
-  if (!read_pieces(from, 3, 5, &p) || p.numbers[1] > INT32_MAX || p.numbers[5] > 1) return NULL;
+  if (!read_pieces(from, 3, 5, &p) || p.numbers[1] > INT32_MAX) return NULL;
   Cofferdam__Agent__V1__Output *output = &decoder->output;
   cofferdam__agent__v1__output__init(output);
   output->stream = (Cofferdam__Agent__V1__Stream)p.numbers[1];

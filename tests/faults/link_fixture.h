@@ -311,8 +311,9 @@ static inline bool call_message(cdam_channel *channel, const cdam_from_agent *me
   c->messages++;
   if (message->body_case == FROM(OUTPUT)) c->bytes += message->output->data.len;
   if (message->body_case == FROM(EXITED)) c->code = (int)message->exited->code;
-  if (c->in_message) c->in_message(c);
-  return message->body_case != FROM(WATCH_EVENT); /* which it does not want */
+  bool wanted = message->body_case != FROM(WATCH_EVENT);
+  if (c->in_message) c->in_message(c); /* which may free it */
+  return wanted;
 }
 
 static inline void call_writable(cdam_channel *channel) {

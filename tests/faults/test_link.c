@@ -51,6 +51,7 @@ static void check_conversation(size_t cut, size_t piece, const cdam_buffer *byte
   assert_string_equal(cdam_link_instance(s.link), "c0ffee01");
   assert_string_equal(cdam_link_workspace(s.link), "/workspace");
   assert_false(cdam_link_is_broken(s.link));
+  assert_null(s.link->reader.data); /* nothing is kept for nobody */
   setting_end(&s);
 }
 
@@ -285,6 +286,28 @@ static void cancelling(void **state) {
   setting_end(&s);
 }
 
+static void never_greets(agent *a) {
+  agent_wait(a);
+}
+
+static void cancelled_before_the_hello(void **state) {
+  (void)state;
+  setting s = {0};
+  call c = {0}, other = {0};
+  setting_begin(&s, never_greets, 5000);
+  assert_int_equal(call_open(&s, &c), CDAM_OK);
+  assert_int_equal(call_open(&s, &other), CDAM_OK);
+  TURN_UNTIL(&s, s.link->state == CDAM_LINK_GREETING);
+  cdam_channel_cancel(&c.channel);
+  assert_int_equal(c.done, 0);
+  cdam_loop_turn(s.loop, 0);
+  cdam_loop_turn(s.loop, 0);
+  expect_error(&c, CDAM_ERR_CANCELLED, "cancelled");
+  assert_int_equal(other.done, 0);
+  cdam_channel_abandon(&other.channel);
+  setting_end(&s);
+}
+
 /* Goes on to send on a channel whose owner has left, which takes credit. */
 static void talks_on(agent *a) {
   static char text[60001];
@@ -439,17 +462,23 @@ static void fills(agent *a) {
   agent_greet(a);
   uint32_t channel = agent_expect(a, TO(GET_STATUS));
   cdam_buffer bytes = {0};
-  for (int64_t credit = CDAM_LINK_CREDIT; credit > 0;) {
+  size_t charged = 0;
+  while (charged < CDAM_LINK_CREDIT) {
     size_t before = bytes.length;
     append_output(&bytes, channel, "0123456789012345678901234567890123456789", false);
-    credit -= (int64_t)(bytes.length - before - 4);
+    charged += bytes.length - before - 4;
   }
+  append_output(&bytes, channel, "", true); /* needs none */
   agent_flush(a, &bytes);
-  cdam_to_agent *message = agent_read(a);
-  if (!message || message->body_case != TO(CREDIT) ||
-      message->credit->bytes < CDAM_LINK_CREDIT_STEP)
-    a->problem = "no credit";
-  agent_forget(message);
+  size_t given = 0;
+  for (int i = 0; i < 2; i++) {
+    cdam_to_agent *message = agent_read(a);
+    bool credit = message && message->body_case == TO(CREDIT);
+    if (credit) given += message->credit->bytes;
+    if (!credit && (!message || message->body_case != TO(CANCEL))) a->problem = "no credit";
+    agent_forget(message);
+  }
+  if (given != charged) a->problem = "more or less credit than there was";
   agent_done(a, channel);
   agent_wait(a);
 }
@@ -472,6 +501,60 @@ static void held_by_the_reader(void **state) {
   cdam_channel_grant(&c.channel, CDAM_LINK_CREDIT_STEP - 1);
   cdam_channel_grant(&c.channel, 1);
   cdam_channel_grant(&c.channel, SIZE_MAX); /* no more than there was */
+  TURN_UNTIL(&s, c.done);
+  assert_int_equal(c.status, CDAM_OK);
+  setting_end(&s);
+}
+
+/* What its owner held back is given for what still comes. */
+static void held_and_abandoned(void **state) {
+  (void)state;
+  setting s = {0};
+  call c = {0};
+  setting_begin(&s, fills, 5000);
+  cdam_channel_set_hold(&c.channel, true);
+  assert_int_equal(call_open(&s, &c), CDAM_OK);
+  TURN_UNTIL(&s, c.channel.granted <= 0);
+  cdam_channel_abandon(&c.channel);
+  TURN_UNTIL(&s, s.link->in_use == 0);
+  assert_int_equal(c.done, 0);
+  setting_end(&s);
+}
+
+/* Lets two entries through, and sees that there are no more. */
+static void takes_two_entries(agent *a) {
+  hello_parts h;
+  agent_expect(a, TO(CLIENT_HELLO));
+  make_hello(&h);
+  h.hello.initial_credit = 20;
+  agent_send(a, &h.message);
+  uint32_t channel = agent_expect(a, TO(GET_STATUS));
+  agent_expect(a, TO(ENTRY));
+  agent_expect(a, TO(ENTRY));
+  agent_expect(a, TO(DATA)); /* the end, which needs no credit */
+  agent_done(a, channel);
+  agent_wait(a);
+}
+
+static void entries_need_credit(void **state) {
+  (void)state;
+  setting s = {0};
+  call c = {0};
+  setting_begin(&s, takes_two_entries, 5000);
+  assert_int_equal(call_open(&s, &c), CDAM_OK);
+  assert_false(cdam_channel_can_send(&c.channel));
+  TURN_UNTIL(&s, c.writables);
+  MSG(Entry) entry = INIT(ENTRY);
+  entry.path = (ProtobufCBinaryData){7, (uint8_t *)(uintptr_t) "a/path/"};
+  int sent = 0;
+  for (; cdam_channel_can_send(&c.channel); sent++) {
+    cdam_to_agent message = INIT(TO_AGENT);
+    message.body_case = TO(ENTRY);
+    message.entry = &entry;
+    assert_int_equal(cdam_channel_send(&c.channel, &message, NULL), CDAM_OK);
+  }
+  assert_int_equal(sent, 2);
+  assert_int_equal(cdam_channel_send_data(&c.channel, NULL, 0, true, NULL), CDAM_OK);
   TURN_UNTIL(&s, c.done);
   assert_int_equal(c.status, CDAM_OK);
   setting_end(&s);
@@ -523,21 +606,44 @@ static void abandoned_with_its_link(void **state) {
 }
 
 static void abandon_in_message(call *c) {
+  setting *s = c->setting;
   cdam_channel_abandon(&c->channel);
-  cdam_link_unref(c->setting->link);
-  c->setting->link = NULL;
+  free(c);
+  cdam_link_unref(s->link);
+  s->link = NULL;
 }
 
 static void abandoned_in_its_message(void **state) {
   (void)state;
   setting s = {0};
-  call c = {.in_message = abandon_in_message};
+  call *c = calloc(1, sizeof *c);
+  c->in_message = abandon_in_message;
   setting_begin(&s, talks_on, 5000);
-  assert_int_equal(call_open(&s, &c), CDAM_OK);
+  assert_int_equal(call_open(&s, c), CDAM_OK);
   TURN_UNTIL(&s, s.agent.ended);
-  assert_int_equal(c.messages, 1);
-  assert_int_equal(c.done, 0);
+  assert_null(s.link);
   s.agent.problem = NULL;
+  setting_end(&s);
+}
+
+static void abandon_alone(call *c) {
+  cdam_channel_abandon(&c->channel);
+  c->setting->agent.number = 1;
+  free(c);
+}
+
+/* The link goes on. */
+static void freed_in_its_message(void **state) {
+  (void)state;
+  setting s = {0};
+  call *c = calloc(1, sizeof *c), next = {0};
+  c->in_message = abandon_alone;
+  setting_begin(&s, talks_on, 5000);
+  assert_int_equal(call_open(&s, c), CDAM_OK);
+  TURN_UNTIL(&s, s.agent.number && s.link->in_use == 0);
+  assert_int_equal(call_open(&s, &next), CDAM_OK);
+  TURN_UNTIL(&s, next.done);
+  assert_int_equal(next.status, CDAM_OK);
   setting_end(&s);
 }
 
@@ -608,13 +714,17 @@ int main(void) {
       cmocka_unit_test(more_than_the_limit),
       cmocka_unit_test(many),
       cmocka_unit_test(cancelling),
+      cmocka_unit_test(cancelled_before_the_hello),
       cmocka_unit_test(abandoning),
       cmocka_unit_test(paced_by_the_agent),
       cmocka_unit_test(paced_by_the_socket),
       cmocka_unit_test(held_by_the_reader),
+      cmocka_unit_test(held_and_abandoned),
+      cmocka_unit_test(entries_need_credit),
       cmocka_unit_test(lives),
       cmocka_unit_test(abandoned_with_its_link),
       cmocka_unit_test(abandoned_in_its_message),
+      cmocka_unit_test(freed_in_its_message),
       cmocka_unit_test(the_loop_ends),
       cmocka_unit_test(not_pending),
   };

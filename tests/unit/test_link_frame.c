@@ -156,29 +156,31 @@ static void envelopes(void **state) {
   refuse(BYTES("\x08\x01\x5a\x01\x1a"), "malformed");     /* inside of Output */
 }
 
-/* Many tiny fields in one frame. */
-static void too_intricate(void **state) {
-  (void)state;
-  static uint8_t bytes[CDAM_FRAME_MAX];
-  size_t inner = sizeof bytes - 4;
+/* A process with so many empty arguments; the length of the message. */
+static size_t make_intricate(uint8_t *bytes, size_t arguments) {
+  size_t inner = 2 * arguments;
   bytes[0] = 14 << 3 | 2;
   bytes[1] = (uint8_t)(inner | 0x80);
   bytes[2] = (uint8_t)(inner >> 7 | 0x80);
   bytes[3] = (uint8_t)(inner >> 14);
-  for (size_t i = 4; i < sizeof bytes; i += 2)
-    bytes[i] = 3 << 3 | 2; /* an empty argument, and its length */
-  refuse(bytes, sizeof bytes, "too intricate");
+  memset(bytes + 4, 0, inner);
+  for (size_t i = 0; i < arguments; i++)
+    bytes[4 + 2 * i] = 3 << 3 | 2;
+  return 4 + inner;
+}
+
+static void too_intricate(void **state) {
+  (void)state;
+  static uint8_t bytes[CDAM_FRAME_MAX];
+  refuse(bytes, make_intricate(bytes, CDAM_FRAME_MAX / 2 - 2), "too intricate");
+  refuse(bytes, make_intricate(bytes, 60000), "too intricate");
 
   cdam_frame_decoder decoder = {0};
   cdam_error failure;
-  inner = 20000;
-  bytes[1] = (uint8_t)(inner | 0x80);
-  bytes[2] = (uint8_t)(inner >> 7 | 0x80);
-  bytes[3] = (uint8_t)(inner >> 14);
-  const cdam_frame frame = {bytes, 4 + inner};
+  const cdam_frame frame = {bytes, make_intricate(bytes, 30000)};
   const cdam_from_agent *message = cdam_frame_decode(&decoder, &frame, &failure);
   assert_non_null(message);
-  assert_int_equal(message->process_info->n_argv, inner / 2);
+  assert_int_equal(message->process_info->n_argv, 30000);
   cdam_frame_decoder_clear(&decoder);
 }
 
@@ -210,12 +212,36 @@ static void quick_messages(void **state) {
   same_both_ways(BYTES("\x08\x01\x2a\x05\x0a\x03xyz"));
   same_both_ways(BYTES("\x08\x01\x2a\x04\x10\x01\x0a\x00"));
   same_both_ways(BYTES("\x08\x01\x2a\x07\x0a\x01x\x0a\x02yz")); /* twice: the last counts */
-  same_both_ways(BYTES("\x08\x01\x2a\x05\x0a\x01x\x18\x07"));   /* an unknown field */
-  same_both_ways(BYTES("\x08\x01\x2a\x02\x10\x02"));            /* a true that is not 1 */
+  same_both_ways(BYTES("\x08\x01\x2a\x05\x0a\x01x\x0a\x00"));
+  same_both_ways(BYTES("\x08\x01\x2a\x05\x0a\x01x\x18\x07")); /* an unknown field */
+  same_both_ways(BYTES("\x08\x01\x2a\x02\x10\x02"));          /* a true that is not 1 */
   same_both_ways(BYTES("\x08\x01\x5a\x00"));
   same_both_ways(BYTES("\x08\x01\x5a\x0f\x08\x02\x10\x80\x80\x01\x1a\x03xyz\x20\x07\x28\x01"));
   same_both_ways(BYTES("\x08\x01\x5a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
   same_both_ways(BYTES("\x08\xff\xff\xff\xff\x0f\x5a\x03\xa8\x06\x01"));
+}
+
+static void check_charge(const uint8_t *bytes, size_t length, bool charged) {
+  cdam_frame_decoder decoder = {0};
+  cdam_error failure;
+  const cdam_frame frame = {bytes, length};
+  const cdam_from_agent *message = cdam_frame_decode(&decoder, &frame, &failure);
+  assert_non_null(message);
+  assert_int_equal(cdam_frame_is_charged(message), charged);
+  cdam_frame_decoder_clear(&decoder);
+}
+
+static void charges(void **state) {
+  (void)state;
+  check_charge(BYTES("\x2a\x02\x10\x01"), false); /* Data, the end */
+  check_charge(BYTES("\x2a\x03\x0a\x01x"), true);
+  check_charge(BYTES("\x5a\x02\x28\x01"), false); /* Output, the end */
+  check_charge(BYTES("\x5a\x03\x1a\x01x"), true);
+  check_charge(BYTES("\x72\x00"), true);      /* ProcessInfo */
+  check_charge(BYTES("\xa2\x01\x00"), true);  /* Entry */
+  check_charge(BYTES("\xaa\x01\x00"), true);  /* WatchEvent */
+  check_charge(BYTES("\x32\x00"), false);     /* Done */
+  check_charge(BYTES("\xf2\x01\x00"), false); /* Status */
 }
 
 static void no_copy_of_data(void **state) {
@@ -275,11 +301,11 @@ static void heads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_split),       cmocka_unit_test(byte_at_a_time),
-      cmocka_unit_test(lengths),         cmocka_unit_test(envelopes),
-      cmocka_unit_test(too_intricate),   cmocka_unit_test(quick_messages),
-      cmocka_unit_test(no_copy_of_data), cmocka_unit_test(data_heads),
-      cmocka_unit_test(heads),
+      cmocka_unit_test(any_split),     cmocka_unit_test(byte_at_a_time),
+      cmocka_unit_test(lengths),       cmocka_unit_test(envelopes),
+      cmocka_unit_test(too_intricate), cmocka_unit_test(quick_messages),
+      cmocka_unit_test(charges),       cmocka_unit_test(no_copy_of_data),
+      cmocka_unit_test(data_heads),    cmocka_unit_test(heads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,13 @@ static void tell(run *r, const void *bytes, size_t length) {
   FUZZ_CHECK(cdam_buffer_append(&r->told, bytes, length));
 }
 
+static bool model_is_charged(const cdam_from_agent *message) {
+  return (message->body_case == FROM(DATA) && message->data->data.len) ||
+         (message->body_case == FROM(OUTPUT) && message->output->data.len) ||
+         message->body_case == FROM(ENTRY) || message->body_case == FROM(PROCESS_INFO) ||
+         message->body_case == FROM(WATCH_EVENT);
+}
+
 static void open_play(play *p);
 
 static bool told_message(cdam_channel *channel, const cdam_from_agent *message,
@@ -105,7 +112,7 @@ static bool told_message(cdam_channel *channel, const cdam_from_agent *message,
   cofferdam__agent__v1__from_agent__pack(message, packed);
   tell(r, packed, size);
   free(packed);
-  FUZZ_CHECK(cdam_frame_is_charged(message) == (cdam_channel_message_charge(channel) > 0));
+  FUZZ_CHECK(model_is_charged(message) == (cdam_channel_message_charge(channel) > 0));
   r->messages[p->which]++;
   if (p->which == CANCELLING) cdam_channel_cancel(channel);
   return message->body_case != FROM(STATUS);
@@ -250,13 +257,6 @@ static bool model_envelope(const uint8_t *bytes, size_t length) {
     }
   }
   return channels <= 1 && bodies == 1;
-}
-
-static bool model_is_charged(const cdam_from_agent *message) {
-  return (message->body_case == FROM(DATA) && message->data->data.len) ||
-         (message->body_case == FROM(OUTPUT) && message->output->data.len) ||
-         message->body_case == FROM(ENTRY) || message->body_case == FROM(PROCESS_INFO) ||
-         message->body_case == FROM(WATCH_EVENT);
 }
 
 static void model_take(model *m, int which, int64_t charge) {
