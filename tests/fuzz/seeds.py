@@ -210,6 +210,26 @@ def inspects():
     for name, value in {"any": "0.0.0.0", "ipv6": "::", "empty": "", "null": None}.items():
         yield "inspect", f"port-{name}", text({**base, "HostConfig": {
             **host, "PortBindings": {"80/tcp": [{"HostIp": value, "HostPort": ""}]}}})
+    for path in sorted((HERE.parent / "faults" / "inspects").glob("*-limits.json")):
+        shown = json.loads(path.read_text(encoding="utf-8"))
+        labels = {"io.cofferdam.session-id": SESSION, "io.cofferdam.deadline": "4102444800"}
+        host = {**shown["HostConfig"], "Privileged": False, "PortBindings": None,
+                "Tmpfs": {**shown["HostConfig"]["Tmpfs"], "/tmp": "size=1m,rprivate,nodev"}}
+        config = {**shown["Config"], "Labels": labels}
+        limited = {**bare, "HostConfig": host, "Config": config,
+                   "NetworkSettings": {"Networks": {}}}
+        yield "inspect", path.stem, text(limited)
+        for key in ("Memory", "MemorySwap", "NanoCpus", "PidsLimit", "ReadonlyRootfs", "CapDrop",
+                    "SecurityOpt", "Ulimits", "Tmpfs"):
+            for name, value in {"null": None, "zero": 0, "true": True, "list": [],
+                                "odd": ["all", {}, None, "no-new-privileges:false"],
+                                "object": {"/tmp": "size=1m,nodev,dev"}}.items():
+                yield "inspect", f"{path.stem}-{key}-{name}", text({
+                    **limited, "HostConfig": {**host, key: value}})
+    for name, deadline in {"over": "1", "later": "9999999999", "odd": "01", "number": 1}.items():
+        yield "inspect", f"listed-{name}", text({
+            "Id": ID, "Names": [f"/cofferdam-{SESSION}"],
+            "Labels": {"io.cofferdam.session-id": SESSION, "io.cofferdam.deadline": deadline}})
     yield "inspect", "connected", text({**bare, "NetworkSettings": {"Networks": {
         "bridge": {**network, "IPAddress": "172.17.0.2"}}}})
     yield "inspect", "two-networks", text({**bare, "NetworkSettings": {"Networks": {

@@ -6,12 +6,15 @@
  * JSON parser.
  */
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json_parse.h"
 #include "fuzz.h"
 #include "interchange/agents_container.h"
+#include "session/reap.h"
 #include "session/verify.h"
 #include "state/protojson.h"
 
@@ -29,10 +32,16 @@ static const char *const documents[] = {
     "\"exposedPorts\":[80],\"labels\":{\"a\":\"b\",\"d.e\":\"\"},"
     "\"env\":{\"A\":\"b\",\"C\":\"\"}}}",
     "{" COMMON "\"options\":{\"image\":\"busybox\"}}",
+    "{" COMMON "\"requiredFeatures\":[1,2,3,4,5,6,7,8,10,11],\"options\":{\"image\":\"busybox\","
+    "\"networkMode\":1,\"memoryBytes\":\"67108864\",\"nanoCpus\":\"1500000000\",\"pidsLimit\":64,"
+    "\"tmpfs\":{\"/tmp\":\"size=1m,nodev\"},\"readOnlyRoot\":true,\"user\":\"65532:65532\","
+    "\"dropAllCapabilities\":true,\"noNewPrivileges\":true,\"ulimits\":{\"nofile\":\"256:512\"},"
+    "\"hostname\":\"box\",\"workspace\":\"/workspace\",\"deadline\":\"4102444800\"}}",
 };
 
-/* The first asks for nothing but NONE, the second for all there is, the third for nothing. */
-enum { BARE, FULL, UNSET, STATES };
+/* The first asks for nothing but NONE, the second for what there was in r2, the third for nothing,
+ * the fourth for limits. */
+enum { BARE, FULL, UNSET, LIMITED, STATES };
 
 static const cdam_state *state_of(size_t index) {
   static cdam_state *states[STATES];
@@ -166,6 +175,62 @@ static void check_unasked(const json_t *inspect) {
   FUZZ_CHECK(!mode || (strcmp(mode, "host") && strncmp(mode, "container:", 10)));
 }
 
+/* ---- limits ---- */
+
+static bool is_number(const json_t *value, json_int_t number) {
+  return json_is_integer(value) && json_integer_value(value) == number;
+}
+
+static bool has_text(const json_t *list, const char *text) {
+  bool found = false;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    found = found || is_text(json_array_get(list, i), text);
+  return found;
+}
+
+/* "ALL", or all that engines give; and none besides. */
+static void check_capabilities(const json_t *host) {
+  static const char *const given[] = {"CHOWN",      "DAC_OVERRIDE", "FOWNER",           "FSETID",
+                                      "KILL",       "SETGID",       "SETUID",           "MKNOD",
+                                      "NET_RAW",    "SETPCAP",      "NET_BIND_SERVICE", "SETFCAP",
+                                      "SYS_CHROOT", "AUDIT_WRITE"};
+  const json_t *list = member(host, "CapDrop");
+  bool every = has_text(list, "ALL") || has_text(list, "CAP_ALL");
+  for (size_t i = 0, left = sizeof given / sizeof *given; !every && i < left; i++) {
+    char longer[32];
+    snprintf(longer, sizeof longer, "CAP_%s", given[i]);
+    FUZZ_CHECK(has_text(list, given[i]) || has_text(list, longer));
+  }
+  FUZZ_CHECK(is_empty(member(host, "CapAdd")));
+}
+
+static void check_limited(const json_t *inspect) {
+  const json_t *host = member(inspect, "HostConfig"), *config = member(inspect, "Config");
+  FUZZ_CHECK(is_number(member(host, "Memory"), 67108864));
+  FUZZ_CHECK(is_number(member(host, "MemorySwap"), 67108864));
+  FUZZ_CHECK(is_number(member(host, "NanoCpus"), 1500000000));
+  FUZZ_CHECK(is_number(member(host, "PidsLimit"), 64));
+  FUZZ_CHECK(json_is_true(member(host, "ReadonlyRootfs")));
+  FUZZ_CHECK(json_array_size(member(host, "SecurityOpt")) > 0);
+  FUZZ_CHECK(is_text(member(config, "User"), "65532:65532"));
+  FUZZ_CHECK(is_text(member(config, "Hostname"), "box"));
+  FUZZ_CHECK(is_text(member(config, "WorkingDir"), "/workspace"));
+  FUZZ_CHECK(is_text(member(member(config, "Labels"), "io.cofferdam.deadline"), "4102444800"));
+  const char *tmpfs = json_string_value(member(member(host, "Tmpfs"), "/tmp"));
+  FUZZ_CHECK(tmpfs && strstr(tmpfs, "size=1m") && strstr(tmpfs, "nodev"));
+  const json_t *limits = member(host, "Ulimits");
+  size_t found = 0;
+  for (size_t i = 0; i < json_array_size(limits); i++) {
+    const json_t *limit = json_array_get(limits, i);
+    const char *name = json_string_value(member(limit, "Name"));
+    if (!name || (strcasecmp(name, "nofile") && strcasecmp(name, "RLIMIT_NOFILE"))) continue;
+    FUZZ_CHECK(is_number(member(limit, "Soft"), 256) && is_number(member(limit, "Hard"), 512));
+    found++;
+  }
+  FUZZ_CHECK(found > 0);
+  check_capabilities(host);
+}
+
 static void check_container(size_t which, const json_t *inspect) {
   const cdam_state *state = state_of(which);
   cdam_error err = {0};
@@ -180,6 +245,7 @@ static void check_container(size_t which, const json_t *inspect) {
     check_rest(inspect);
   else
     check_unasked(inspect);
+  if (which == LIMITED) check_limited(inspect);
   check_identity(inspect);
   check_reach(inspect);
   check_security(inspect);
@@ -211,6 +277,33 @@ static void check_honest(void) {
   json_t *inspect = json_loads(honest, 0, NULL);
   FUZZ_CHECK(cdam_verify(state_of(FULL), inspect, NULL) == CDAM_OK);
   json_decref(inspect);
+  static const char limited[] =
+      "{\"Id\":\"" ID "\",\"Image\":\"sha256:" DIGITS "\","
+      "\"HostConfig\":{\"NetworkMode\":\"none\",\"Privileged\":false,\"Memory\":67108864,"
+      "\"MemorySwap\":67108864,\"NanoCpus\":1500000000,\"PidsLimit\":64,\"ReadonlyRootfs\":true,"
+      "\"Tmpfs\":{\"/tmp\":\"rw,size=1m,nodev\"},\"CapDrop\":[\"ALL\"],\"SecurityOpt\":"
+      "[\"no-new-privileges\"],\"Ulimits\":[{\"Name\":\"nofile\",\"Soft\":256,\"Hard\":512}]},"
+      "\"NetworkSettings\":{\"Networks\":{}},\"Config\":{\"User\":\"65532:65532\","
+      "\"Hostname\":\"box\",\"WorkingDir\":\"/workspace\",\"Labels\":{\"io.cofferdam.session-id\":"
+      "\"" SESSION_ID "\",\"io.cofferdam.deadline\":\"4102444800\"}}}";
+  inspect = json_loads(limited, 0, NULL);
+  FUZZ_CHECK(cdam_verify(state_of(LIMITED), inspect, NULL) == CDAM_OK);
+  json_decref(inspect);
+}
+
+/* The same as an entry of the list of containers. */
+static void check_expired(const json_t *entry) {
+  const char *session, *container;
+  uint64_t deadline;
+  if (!cdam_is_expired(entry, 5000000000, &session, &container, &deadline)) return;
+  FUZZ_CHECK(strlen(session) == 36 && strlen(container) == 64);
+  FUZZ_CHECK(is_text(member(member(entry, "Labels"), "io.cofferdam.session-id"), session));
+  char text[64];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)deadline);
+  FUZZ_CHECK(is_text(member(member(entry, "Labels"), "io.cofferdam.deadline"), text));
+  FUZZ_CHECK(deadline > 0 && deadline <= 5000000000);
+  snprintf(text, sizeof text, "/cofferdam-%s", session);
+  FUZZ_CHECK(has_text(member(entry, "Names"), text));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -227,6 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_container(i, inspect);
     check_adoption(state_of(i), inspect);
   }
+  check_expired(inspect);
   (void)cdam_container_status_of(inspect);
   FUZZ_CHECK(cdam_container_status_word(inspect) != NULL);
   json_decref(inspect);
