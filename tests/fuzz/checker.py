@@ -29,7 +29,8 @@ import states  # noqa: E402
 NOW = states.Revision(states.newest() + 1)
 NONE = NETWORK_ISOLATION = 1
 # The options of which `body` knows the rules.
-BODY_OPTIONS = {"image", "exposed_ports", "labels", "env", "network_mode"}
+BODY_OPTIONS = {"image", "exposed_ports", "labels", "env", "network_mode", "profile", "tmpfs",
+                "hostname", "platform", "workspace", *states.FEATURES_R3}
 
 
 class Disagreement(Exception):
@@ -57,8 +58,9 @@ def without_seal(state):
 
 def check_features(state):
     expect(state.options.network_mode in (0, NONE), "a network mode that does not exist")
-    expect((state.options.network_mode == NONE) == (NETWORK_ISOLATION in state.required_features),
-           "required_features and network_mode disagree")
+    for name, number in states.FEATURES_R3.items():
+        expect(bool(getattr(state.options, name)) == (number in state.required_features),
+               f"required_features and {name} disagree")
 
 
 # ---- one function for each kind of record; the first piece after the kind is the input ----
@@ -110,6 +112,33 @@ def unique(pairs):
     return dict(pairs)
 
 
+def limits(options, made, host):
+    """What r3 brought; the platform stands in the query."""
+    if options.profile:
+        made["Labels"]["io.cofferdam.profile"] = {1: "hardened"}[options.profile]
+    if options.deadline:
+        made["Labels"]["io.cofferdam.deadline"] = str(options.deadline)
+    if options.memory_bytes:
+        host["Memory"] = host["MemorySwap"] = options.memory_bytes
+    for name, place, where in (("nano_cpus", "NanoCpus", host), ("pids_limit", "PidsLimit", host),
+                               ("read_only_root", "ReadonlyRootfs", host),
+                               ("runtime", "Runtime", host), ("user", "User", made),
+                               ("hostname", "Hostname", made), ("workspace", "WorkingDir", made)):
+        if getattr(options, name):
+            where[place] = getattr(options, name)
+    if options.tmpfs:
+        host["Tmpfs"] = dict(options.tmpfs)
+    if options.drop_all_capabilities:
+        host["CapDrop"] = ["ALL"]
+    if options.no_new_privileges:
+        host["SecurityOpt"] = ["no-new-privileges"]
+    if options.ulimits:
+        host["Ulimits"] = []
+        for name in sorted(options.ulimits, key=lambda text: text.encode()):
+            soft, hard = options.ulimits[name].split(":")
+            host["Ulimits"].append({"Name": name, "Soft": int(soft), "Hard": int(hard)})
+
+
 def body(data, image, text):
     """The whole body, made of the options by the rules of Docker's API."""
     options = NOW.Options.FromString(data)
@@ -130,6 +159,7 @@ def body(data, image, text):
         host["PortBindings"] = {key: [{"HostIp": "127.0.0.1", "HostPort": ""}] for key in keys}
     if options.network_mode == NONE:
         host["NetworkMode"] = "none"
+    limits(options, made, host)
     theirs = json.loads(text, object_pairs_hook=unique)
     if "Env" in theirs:
         theirs["Env"].sort()
