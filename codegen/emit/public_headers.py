@@ -32,6 +32,7 @@ def _about(field: Field, name: str) -> str:
         for part in (
             f"{name}: {field.help}",
             describe.sentence(describe.rules(field)),
+            "The lower, the stricter." if field.stricter == "LOWER" else "",
             describe.since(field.since),
         )
         if part

@@ -178,6 +178,7 @@ cdam_status cdam_client_config_require(cdam_client_config *config, const cdam_op
   cdam_options *policy;
   cdam_status status = cdam_options_copy(minimum, &policy, err);
   if (status == CDAM_OK) status = check_policy(policy, err);
+  if (status == CDAM_OK) status = cdam_options_resolve_profile(policy, err);
   if (status != CDAM_OK) {
     cdam_options_free(policy);
     return status;

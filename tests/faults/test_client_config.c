@@ -219,6 +219,41 @@ static void test_policies(void **state) {
   cdam_client_config_free(config);
 }
 
+/* A profile demands what it stands for; of limits, less will do. */
+static void test_a_profile_as_a_policy(void **state) {
+  (void)state;
+  untouchable_engine *engine = untouchable_start();
+  cdam_client_config *config = new_config();
+  cdam_options *options;
+  cdam_client *client;
+  cdam_session *session;
+  cdam_error error;
+  assert_int_equal(cdam_options_new(&options, NULL), CDAM_OK);
+  cdam_options_set_profile(options, CDAM_PROFILE_HARDENED);
+  assert_int_equal(cdam_client_config_set_endpoint(config, untouchable_endpoint(engine), NULL),
+                   CDAM_OK);
+  assert_int_equal(cdam_client_config_require(config, options, &error), CDAM_OK);
+  assert_int_equal(cdam_client_new(config, &client, NULL), CDAM_OK);
+  assert_int_equal(cdam_options_set_image(options, "busybox", NULL), CDAM_OK);
+  cdam_options_set_memory_bytes(options, (512 << 20) + 1);
+  assert_int_equal(cdam_create(client, options, &session, &error), CDAM_ERR_POLICY);
+  assert_string_equal(error.field, "memory_bytes");
+  cdam_options_set_memory_bytes(options, 0);
+  cdam_options_set_profile(options, CDAM_PROFILE_UNSET);
+  assert_int_equal(cdam_create(client, options, &session, &error), CDAM_ERR_POLICY);
+  assert_string_equal(error.field, "network_mode");
+  cdam_client_free(client);
+  untouchable_stop(engine);
+  /* What the policy lets pass goes to the engine. */
+  cdam_options_set_profile(options, CDAM_PROFILE_HARDENED);
+  cdam_options_set_memory_bytes(options, 6 << 20);
+  assert_int_equal(cdam_client_new(config, &client, NULL), CDAM_OK);
+  assert_int_equal(cdam_create(client, options, &session, &error), CDAM_ERR_CONNECT);
+  cdam_client_free(client);
+  cdam_options_free(options);
+  cdam_client_config_free(config);
+}
+
 /* ---- plain tcp, and TLS ---- */
 
 static void expect_refused(const cdam_client_config *config, const char *message) {
@@ -334,6 +369,7 @@ int main(void) {
       cmocka_unit_test_setup(test_registry_auth, clear_environment),
       cmocka_unit_test_setup(test_the_configuration_is_copied, clear_environment),
       cmocka_unit_test_setup(test_policies, clear_environment),
+      cmocka_unit_test_setup(test_a_profile_as_a_policy, clear_environment),
       cmocka_unit_test_setup(test_plain_tcp_is_refused, clear_environment),
       cmocka_unit_test_setup(test_certificates_must_be_there, clear_environment),
       cmocka_unit_test_setup(test_tls_and_a_local_socket, clear_environment),

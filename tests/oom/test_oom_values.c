@@ -245,6 +245,30 @@ static const char *finish_options(void *context, cdam_status status, bool once) 
   return wrong;
 }
 
+static cdam_status run_profile(void *context, cdam_error *err) {
+  things *t = context;
+  cdam_status status = cdam_options_new(&t->new_options, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_options_set_image(t->new_options, "a", err);
+  cdam_options_set_profile(t->new_options, CDAM_PROFILE_HARDENED);
+  if (status == CDAM_OK) status = cdam_options_resolve_profile(t->new_options, err);
+  if (status == CDAM_OK) status = cdam_options_validate(t->new_options, err);
+  return status;
+}
+
+static const char *finish_profile(void *context, cdam_status status, bool once) {
+  (void)once;
+  things *t = context;
+  const cdam_options *options = t->new_options;
+  const char *wrong = NULL;
+  if (status == CDAM_OK &&
+      (cdam_options_tmpfs_mount_count(options) != 2 || cdam_options_ulimit_count(options) != 2 ||
+       strcmp(cdam_options_user(options), "65532:65532")))
+    wrong = "a profile that is resolved in part";
+  free_made(t);
+  return wrong;
+}
+
 static cdam_status run_client(void *context, cdam_error *err) {
   things *t = context;
   cdam_client_config *config = NULL;
@@ -325,6 +349,7 @@ static void test_options(void **unused) {
   (void)unused;
   things t = {0};
   exhaust(&(exhaust_case){"options", run_options, finish_options, &t, false, 0});
+  exhaust(&(exhaust_case){"profile", run_profile, finish_profile, &t, false, 0});
 }
 
 static void test_client(void **unused) {

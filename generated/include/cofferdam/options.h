@@ -133,8 +133,8 @@ CDAM_API cdam_profile cdam_options_profile(const cdam_options *options);
 /* ---- memory_bytes ---- */
 
 /* memory_bytes: Memory of all processes together, swap included; who needs more is killed.
- * 6291456 to 1125899906842624. Since 0.1 (schema r3). The value is not checked here but by
- * cdam_options_validate and whatever takes the options. */
+ * 6291456 to 1125899906842624. The lower, the stricter. Since 0.1 (schema r3). The value is not
+ * checked here but by cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_memory_bytes(cdam_options *options, uint64_t memory_bytes);
 
 /* 0 when it was never set. */
@@ -143,8 +143,8 @@ CDAM_API uint64_t cdam_options_memory_bytes(const cdam_options *options);
 /* ---- nano_cpus ---- */
 
 /* nano_cpus: Processor time in billionths of a processor: 1500000000 is one and a half. 10000000
- * to 1024000000000; a multiple of 10000. Since 0.1 (schema r3). The value is not checked here
- * but by cdam_options_validate and whatever takes the options. */
+ * to 1024000000000; a multiple of 10000. The lower, the stricter. Since 0.1 (schema r3). The
+ * value is not checked here but by cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_nano_cpus(cdam_options *options, uint64_t nano_cpus);
 
 /* 0 when it was never set. */
@@ -153,8 +153,8 @@ CDAM_API uint64_t cdam_options_nano_cpus(const cdam_options *options);
 /* ---- pids_limit ---- */
 
 /* pids_limit: Processes and threads at a time. Two or three are the sandbox's own, a command may
- * take one more than it seems. 8 to 4194304. Since 0.1 (schema r3). The value is not checked
- * here but by cdam_options_validate and whatever takes the options. */
+ * take one more than it seems. 8 to 4194304. The lower, the stricter. Since 0.1 (schema r3). The
+ * value is not checked here but by cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_pids_limit(cdam_options *options, uint32_t pids_limit);
 
 /* 0 when it was never set. */
@@ -297,8 +297,8 @@ CDAM_API const char *cdam_options_workspace(const cdam_options *options);
 /* ---- deadline ---- */
 
 /* deadline: When the sandbox ends for good, in seconds since 1970; it is not brought back after
- * that. 1 to 253402300799. Since 0.1 (schema r3). The value is not checked here but by
- * cdam_options_validate and whatever takes the options. */
+ * that. 1 to 253402300799. The lower, the stricter. Since 0.1 (schema r3). The value is not
+ * checked here but by cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_deadline(cdam_options *options, uint64_t deadline);
 
 /* 0 when it was never set. */

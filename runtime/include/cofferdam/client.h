@@ -62,9 +62,11 @@ CDAM_API void cdam_client_config_set_timeout(cdam_client_config *config, unsigne
 
 /*
  * The policy: every isolating option that is in use in `minimum` must have the
- * same value in whatever this client creates or resumes; anything looser is
- * CDAM_ERR_POLICY before the engine is touched. A policy can only tighten. `minimum`
- * is copied; other options in it are ignored, and `image` may be missing.
+ * same value in whatever this client creates or resumes, or, for a limit, a
+ * stricter one (options.h says which); anything looser is CDAM_ERR_POLICY before the
+ * engine is touched. A profile demands all that it stands for. A policy can only
+ * tighten. `minimum` is copied; other options in it are ignored, and `image` may be
+ * missing.
  * CDAM_ERR_ARGUMENT, CDAM_ERR_INVALID, CDAM_ERR_NO_MEMORY. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_client_config_require(cdam_client_config *config,
