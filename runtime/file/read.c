@@ -85,11 +85,7 @@ static bool take_message(cdam_file_request *request, const cdam_from_agent *mess
   reading *this = reading_of(request);
   switch (message->body_case) {
   case COFFERDAM__AGENT__V1__FROM_AGENT__BODY_ENTRY:
-    if (!take_entry(this, message->entry, failure)) return false;
-    /* With a drain nothing else gives this back. */
-    if (this->drain && cdam_channel_is_open(request->channel))
-      cdam_channel_grant(request->channel, cdam_channel_message_charge(request->channel));
-    return true;
+    return take_entry(this, message->entry, failure);
   case COFFERDAM__AGENT__V1__FROM_AGENT__BODY_DATA:
     return take_data(this, message->data, failure);
   default:
