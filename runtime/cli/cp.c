@@ -62,7 +62,8 @@ const cli_command cli_cp = {
         "A file has a temporary name until it is complete (in the sandbox: a single file), so that "
         "Ctrl-C leaves no half one under its name.\n"
         "'-' is standard input or output, for the content of one file. With --tar it is a tar "
-        "archive: into the directory :PATH, which is made if it is missing (any format that "
+        "archive: into the directory :PATH, which is made like those above it if it is missing "
+        "(any format that "
         "libarchive reads, compressed or not); or out of :PATH (pax, in which a directory is ./). "
         "A directory to '-' is always an archive. An archive has links and modes as they are in "
         "the sandbox.",

@@ -29,7 +29,8 @@ static cdam_tree_options options_of(const cli_copy *copy) {
 
 static int take_archive(const cli_copy *copy) {
   const cdam_source source = {.from_fd = true, .fd = STDIN_FILENO};
-  const cdam_tree_options options = options_of(copy);
+  cdam_tree_options options = options_of(copy);
+  options.parents = true;
   cdam_tree_result result;
   cdam_error err;
   if (cdam_tree_upload_tar(copy->sandbox->session, &source, copy->inside, &options, &result,

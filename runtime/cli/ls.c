@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -105,20 +104,32 @@ static int put_json(const cli_args *args, const cdam_file_list *list, const char
 
 /* ---- the command ---- */
 
+/* Of what is no directory, or a link that leads to none that can be reached, there is the thing
+ * itself; unless a slash says that a directory is meant. */
+static bool is_itself(const cli_sandbox *sandbox, const char *path, const cdam_error *why,
+                      cdam_file_list **list) {
+  cdam_error err;
+  size_t length = strlen(path);
+  if (length && path[length - 1] == '/') return false;
+  if (why->code != CDAM_ERR_FILE && why->code != CDAM_ERR_OUTSIDE) return false;
+  return cdam_file_stat(sandbox->session, path, false, list, &err) == CDAM_OK &&
+         cdam_file_list_get(*list, 0)->type != CDAM_FILE_DIRECTORY;
+}
+
 static int show(const cli_args *args, const cli_sandbox *sandbox) {
   const char *path = args->operand_count ? cli_inside(args->operands[0]) : "";
-  const char *only = NULL; /* what is no directory is shown itself */
+  const char *only = NULL;
   cdam_file_list *list = NULL;
   cdam_error err;
-  cdam_status status = cdam_file_list_directory(sandbox->session, path, &list, &err);
-  if (status == CDAM_ERR_FILE && err.system_errno == ENOTDIR) {
-    only = path;
-    status = cdam_file_stat(sandbox->session, path, false, &list, &err);
-  }
-  if (status != CDAM_OK) return cli_fail_file(args, &err);
   int code = CLI_OK;
-  if (args->json) code = put_json(args, list, only);
-  for (size_t i = 0; !args->json && i < cdam_file_list_count(list); i++) {
+  if (cdam_file_list_directory(sandbox->session, path, &list, &err) != CDAM_OK) {
+    if (is_itself(sandbox, path, &err, &list))
+      only = path;
+    else
+      code = cli_fail_file(args, &err);
+  }
+  if (code == CLI_OK && args->json) code = put_json(args, list, only);
+  for (size_t i = 0; code == CLI_OK && !args->json && i < cdam_file_list_count(list); i++) {
     const cdam_file_info *info = cdam_file_list_get(list, i);
     put_entry(args, info, only ? only : info->name);
   }

@@ -5,6 +5,7 @@
  * one, and while it waits for its source the loop goes on.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include <cofferdam/tree.h>
 
 #include "base/fail.h"
-#include "engine/loop.h"
+#include "engine/exchange.h"
 #include "engine/sigpipe.h"
 #include "link/pump.h"
 #include "link/session_link.h"
@@ -46,18 +47,29 @@ static ssize_t source_failed(int error, cdam_error *err) {
   return -1;
 }
 
+/* For how long the loop can be left alone when its descriptor stays quiet: that of a session's own
+ * has no timer in it. */
+static int quiet_ms(cdam_loop *loop) {
+  if (!TAILQ_EMPTY(&loop->ended) || !TAILQ_EMPTY(&loop->finished) || !TAILQ_EMPTY(&loop->posted) ||
+      cdam_exchange_can_admit(loop))
+    return 0;
+  int64_t wait = cdam_loop_wait_ms(loop);
+  return wait > INT_MAX ? INT_MAX : (int)wait;
+}
+
 /* Waits for the descriptor; what happens in the loop is not held up by that. */
 static ssize_t read_descriptor(pusher *p, void *buffer, size_t size, cdam_error *err) {
   for (;;) {
     struct pollfd ready[] = {{.fd = p->source->fd, .events = POLLIN},
                              {.fd = cdam_loop_fd(p->loop), .events = POLLIN}};
-    if (poll(ready, 2, -1) < 0 && errno != EINTR) return source_failed(errno, err);
-    if (ready[1].revents) cdam_loop_dispatch(p->loop);
+    int count = poll(ready, 2, quiet_ms(p->loop));
+    if (count < 0 && errno != EINTR) return source_failed(errno, err);
+    if (count == 0 || ready[1].revents) cdam_loop_dispatch(p->loop);
     if (p->late) {
       cdam_fail(err, CDAM_ERR_CANCELLED, "the copy has ended");
       return -1;
     }
-    if (!ready[0].revents) continue;
+    if (count <= 0 || !ready[0].revents) continue;
     ssize_t n = read(p->source->fd, buffer, size);
     if (n >= 0) return n;
     if (errno != EINTR && errno != EAGAIN) return source_failed(errno, err);
@@ -110,7 +122,7 @@ static cdam_status push_all(pusher *p, cdam_tree_transfer *transfer, cdam_sessio
     if (cdam_tree_upload_wants_push(transfer))
       push(p, transfer);
     else
-      poll(&(struct pollfd){.fd = cdam_loop_fd(p->loop), .events = POLLIN}, 1, -1);
+      poll(&(struct pollfd){.fd = cdam_loop_fd(p->loop), .events = POLLIN}, 1, quiet_ms(p->loop));
     if (p->over) break;
   }
   if (p->status == CDAM_OK) return cdam_ok(err);
