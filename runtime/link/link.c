@@ -28,32 +28,13 @@ static void destroy(cdam_link *link) {
   free(link);
 }
 
-/* What stands in the middle of using the duplex closes it behind itself. */
 static void hang_up(cdam_link *link) {
-  if (link->receiving || !link->duplex) return;
-  link->transport->close(link->duplex);
+  if (link->duplex) link->transport->close(link->duplex);
   link->duplex = NULL;
 }
 
-void cdam_link_enter(cdam_link *link) {
-  cdam_link_ref(link);
-  link->receiving = true;
-}
-
-void cdam_link_leave(cdam_link *link) {
-  link->receiving = false;
-  if (cdam_link_is_ending(link)) hang_up(link);
-  cdam_link_unref(link);
-}
-
-/* It may be inside of a step, which needs its operation until it has returned: so it is freed
- * later. */
 static void work(cdam_posted *posted) {
   cdam_link *link = link_of_work(posted);
-  if (link->refs == 0) {
-    destroy(link);
-    return;
-  }
   cdam_link_ref(link);
   if (link->state == CDAM_LINK_BROKEN)
     cdam_link_close_all(link);
@@ -102,10 +83,7 @@ void cdam_link_unref(cdam_link *link) {
   link->state = CDAM_LINK_BROKEN;
   hang_up(link);
   cdam_operation_finish(&link->op, CDAM_OK, NULL);
-  if (link->loop)
-    cdam_loop_post(link->loop, &link->work);
-  else
-    destroy(link);
+  destroy(link);
 }
 
 bool cdam_link_is_broken(const cdam_link *link) {

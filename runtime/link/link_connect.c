@@ -82,7 +82,8 @@ static void tick(cdam_operation *op, const cdam_reply *reply) {
   cdam_link *link = link_of(op);
   int64_t now = cdam_now_ms(), silent = now - link->heard_at;
   link->timer = NULL;
-  if (link->asked_at && link->heard_at >= link->asked_at) link->asked_at = 0;
+  bool greeting = link->state == CDAM_LINK_GREETING; /* a part of a hello is none */
+  if (!greeting && link->heard_at >= link->asked_at) link->asked_at = 0;
   if (link->asked_at)
     no_answer(link, now);
   else if (TAILQ_EMPTY(&link->channels))
@@ -156,26 +157,36 @@ static bool take_piece(void *user, cdam_stdcopy_stream stream, const char *bytes
 static void received(void *user, const char *bytes, size_t length) {
   cdam_link *link = user;
   cdam_error failure;
-  cdam_link_enter(link);
+  cdam_link_ref(link);
   if (!cdam_stdcopy_feed(&link->demux, bytes, length, take_piece, link, &failure) &&
       !cdam_link_is_ending(link))
     cdam_link_end(link, &failure);
-  cdam_link_leave(link);
+  cdam_link_unref(link);
 }
 
 static void drained(void *user) {
   cdam_link *link = user;
-  cdam_link_enter(link);
+  cdam_link_ref(link);
   cdam_link_wake_writers(link);
-  cdam_link_leave(link);
+  cdam_link_unref(link);
+}
+
+void cdam_link_drop_ready(cdam_link *link) {
+  link->ready = NULL;
+}
+
+static void tell_ready(cdam_link *link) {
+  void (*ready)(void *user) = link->ready;
+  link->ready = NULL;
+  if (ready) ready(link->ready_user);
 }
 
 static void opened(void *user) {
   cdam_link *link = user;
   link->state = CDAM_LINK_GREETING;
-  link->asked_at = link->heard_at = cdam_now_ms();
-  link->heard_at--;
+  link->asked_at = cdam_now_ms();
   set_timer(link, timeout_ms(link));
+  tell_ready(link);
 }
 
 /* The relay's words say why it went, if it did. */
@@ -200,9 +211,10 @@ static void closed(void *user, cdam_status status, const cdam_error *error) {
   else
     why = *error;
   link->hung_up = status == CDAM_OK;
-  cdam_link_enter(link);
+  cdam_link_ref(link);
   cdam_link_end(link, &why);
-  cdam_link_leave(link);
+  tell_ready(link);
+  cdam_link_unref(link);
 }
 
 static const cdam_duplex_events events = {
@@ -210,6 +222,34 @@ static const cdam_duplex_events events = {
 
 static const cdam_link_transport transport = {
     .write = cdam_duplex_write, .pending = cdam_duplex_pending, .close = cdam_duplex_close};
+
+static cdam_status open_stream(cdam_link *link, const char *path, const char *body,
+                               int64_t within_ms, cdam_error *err) {
+  link->transport = &transport;
+  link->duplex = cdam_duplex_open(link->loop, path, body, within_ms, &events, link, err);
+  return link->duplex ? cdam_link_send_hello(link, err) : err->code;
+}
+
+/* An engine that takes longer to attach is not waited for: a link by an exec will do. */
+#define ATTACH_MS 2000
+
+cdam_link *cdam_link_new_attached(cdam_loop *loop, const char *container_id,
+                                  void (*ready)(void *user), void *user, cdam_error *err) {
+  cdam_link *link = cdam_link_new(loop, container_id, err);
+  if (!link) return NULL;
+  char path[160];
+  snprintf(path, sizeof path, "/containers/%s/attach?stream=1&stdin=1&stdout=1&stderr=1",
+           link->container_id);
+  link->state = CDAM_LINK_CONNECTING;
+  int64_t within = timeout_ms(link) < ATTACH_MS ? timeout_ms(link) : ATTACH_MS;
+  if (open_stream(link, path, "", within, err) != CDAM_OK) {
+    cdam_link_unref(link);
+    return NULL;
+  }
+  link->ready = ready;
+  link->ready_user = user;
+  return link;
+}
 
 static void created(cdam_operation *op, const cdam_reply *reply) {
   cdam_link *link = link_of(op);
@@ -220,10 +260,9 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
     return;
   }
   cdam_exec_path(id, "start", path, sizeof path);
-  link->transport = &transport;
-  link->duplex = cdam_duplex_open(link->loop, path, "{\"Detach\":false,\"Tty\":false}",
-                                  timeout_ms(link), &events, link, &error);
-  if (!link->duplex || cdam_link_send_hello(link, &error) != CDAM_OK) cdam_link_break(link, &error);
+  if (open_stream(link, path, "{\"Detach\":false,\"Tty\":false}", timeout_ms(link), &error) !=
+      CDAM_OK)
+    cdam_link_break(link, &error);
 }
 
 cdam_status cdam_link_connect(cdam_link *link, cdam_error *err) {

@@ -90,7 +90,7 @@ struct cdam_link {
   cdam_loop *loop; /* NULL when it is gone */
   char container_id[65];
   cdam_operation op;    /* for its requests and timers */
-  cdam_posted work;     /* tells channels, or frees the link */
+  cdam_posted work;     /* tells channels */
   cdam_posted loop_end; /* the loop goes */
   cdam_error trouble;   /* why it ends, or broke */
   unsigned looks;       /* how often the engine was asked why */
@@ -98,7 +98,6 @@ struct cdam_link {
 
   const cdam_link_transport *transport;
   cdam_duplex *duplex;
-  bool receiving; /* inside of its callback */
   cdam_stdcopy demux;
   cdam_frame_reader reader;
   cdam_frame_decoder decoder;
@@ -106,10 +105,12 @@ struct cdam_link {
   size_t word_count;
 
   /* link_connect.c */
+  void (*ready)(void *user); /* until it was told */
+  void *ready_user;
   cdam_exchange *timer;
   int64_t timer_at;
   int64_t heard_at;  /* bytes came */
-  int64_t asked_at;  /* a Ping was sent, or the hello, and no byte came since; 0: none */
+  int64_t asked_at;  /* a Ping was sent, or the hello, and nothing came since; 0: none */
   uint64_t token;    /* of the last Ping */
   uint64_t answered; /* of the last Pong */
   bool overslept;    /* the loop did not run when the answer was due */
@@ -140,10 +141,6 @@ void cdam_link_break(cdam_link *link, const cdam_error *why);
 /* The same, but the engine is asked first whether the container is the reason. `why` is what it
  * is otherwise. */
 void cdam_link_end(cdam_link *link, const cdam_error *why);
-
-/* Around what is done in a callback of the duplex. */
-void cdam_link_enter(cdam_link *link);
-void cdam_link_leave(cdam_link *link);
 
 static inline bool cdam_link_is_ending(const cdam_link *link) {
   return link->state >= CDAM_LINK_ENDING;

@@ -155,6 +155,27 @@ static void dies_slowly(void **state) {
   setting_end(&s);
 }
 
+static void says_nothing(void *user, int fd, const scripted_request *request, const char *early,
+                         size_t early_length) {
+  char byte;
+  (void)user, (void)request, (void)early, (void)early_length;
+  while (recv(fd, &byte, 1, 0) > 0)
+    continue;
+}
+
+/* The engine went with the stream. */
+static void nobody_to_ask(void **state) {
+  (void)state;
+  setting s = {0};
+  call c = {0};
+  setting_begin(&s, hang_up, 500);
+  s.rules[4].talk = says_nothing;
+  assert_int_equal(call_open(&s, &c), CDAM_OK);
+  TURN_UNTIL(&s, c.done);
+  expect_error(&c, CDAM_ERR_TIMEOUT, "did not answer within");
+  setting_end(&s);
+}
+
 static void expect_refusal(size_t rule, scripted_reply reply, const char *inspect,
                            cdam_status expected, const char *words) {
   setting s = {.inspect = inspect};
@@ -709,6 +730,7 @@ int main(void) {
       cmocka_unit_test(ended_anywhere),
       cmocka_unit_test(why_it_ended),
       cmocka_unit_test(dies_slowly),
+      cmocka_unit_test(nobody_to_ask),
       cmocka_unit_test(refused_by_engine),
       cmocka_unit_test(engine_gone),
       cmocka_unit_test(more_than_the_limit),

@@ -430,6 +430,14 @@ static void says_nothing(agent *a) {
   agent_wait(a);
 }
 
+static void half_a_hello(agent *a) {
+  agent_expect(a, TO(CLIENT_HELLO));
+  usleep(100000);
+  agent_raw(a, "\x30\0\0\0", 4);
+  char byte;
+  if (recv(a->fd, &byte, 1, 0) > 0) a->problem = "something before its hello";
+}
+
 static void falls_silent(agent *a) {
   agent_greet(a);
   agent_wait(a);
@@ -455,6 +463,7 @@ static void silence(void **state) {
   (void)state;
   expect_silence(says_nothing, RUNNING, 300, CDAM_ERR_AGENT, "has not answered for 3");
   expect_silence(says_nothing, PAUSED, 300, CDAM_ERR_PAUSED, "paused");
+  expect_silence(half_a_hello, RUNNING, 300, CDAM_ERR_AGENT, "has not answered for 3");
   expect_silence(falls_silent, RUNNING, 1300, CDAM_ERR_AGENT, "has not answered for 3");
   expect_silence(falls_silent, PAUSED, 1300, CDAM_ERR_PAUSED, "paused");
   expect_silence(falls_silent, STOPPED, 1300, CDAM_ERR_EXITED, "not running");
