@@ -278,6 +278,27 @@ static void test_reading(void **state) {
   EXPECT(lies, call_read);
 }
 
+/* It was smaller when it was looked at. */
+READ(one_too_many, (ENTRY_FIRST, say_data(a, c, "1234567890", 10, true), say_done(a, c)))
+READ(just_enough, (ENTRY_FIRST, say_data(a, c, "123456789", 9, true), say_done(a, c)))
+
+static void test_a_file_that_grows(void **state) {
+  (void)state;
+  fixture *this = begin(one_too_many, 5000);
+  cdam_error err;
+  assert_int_equal(call_read(this, &err), CDAM_ERR_FILE);
+  assert_int_equal(err.system_errno, EFBIG);
+  end(this);
+  this = begin(just_enough, 5000);
+  char *bytes;
+  size_t length;
+  assert_int_equal(cdam_file_read(&this->session, "f", 9, &bytes, &length, &err), CDAM_OK);
+  assert_string_equal(bytes, "123456789");
+  assert_int_equal(length, 9);
+  free(bytes);
+  end(this);
+}
+
 /* ---- writing ---- */
 
 SCRIPT(entry_at_once) {
@@ -605,6 +626,7 @@ int main(void) {
       cmocka_unit_test(test_names_that_come_twice),
       cmocka_unit_test(test_listings_are_bounded),
       cmocka_unit_test(test_reading),
+      cmocka_unit_test(test_a_file_that_grows),
       cmocka_unit_test(test_writing),
       cmocka_unit_test(test_an_error_while_writing),
       cmocka_unit_test(test_only_done),
