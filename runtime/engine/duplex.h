@@ -6,6 +6,9 @@
  * curl_easy_recv use. Input that is sent before the head of the answer has come is lost by the
  * engine, so it is held back until then.
  *
+ * When its loop ends first, the connection is closed and no callback runs any more; the duplex is
+ * then as one whose end was told. It still has to be closed.
+ *
  * Callbacks run where steps run: in cdam_loop_turn or cdam_loop_dispatch, one after the other,
  * never inside a call of this header. They may call anything here, cdam_duplex_close included.
  */
@@ -27,9 +30,11 @@ typedef struct cdam_duplex_events {
   void (*received)(void *user, const char *bytes, size_t length);
   /* What waits to be sent fell to CDAM_DUPLEX_LOW or below after it had been above. May be NULL. */
   void (*drained)(void *user);
-  /* The end, told once, the last callback: CDAM_OK when the engine closed the stream, else an
-   * error: the engine's answer (as cdam_answer_check says it, its http_status set),
-   * CDAM_ERR_CONNECT, CDAM_ERR_TIMEOUT (no head in time), CDAM_ERR_PROTOCOL, CDAM_ERR_NO_MEMORY.
+  /* The end, told once, the last callback: CDAM_OK when the engine closed the stream (an engine
+   * that was killed may look like that, too, on a unix socket; what the stream carries has to
+   * tell), else an error: the engine's answer (as cdam_answer_check says it, its http_status set),
+   * CDAM_ERR_CONNECT, CDAM_ERR_TIMEOUT (no head in time), CDAM_ERR_PROTOCOL (no HTTP, or the
+   * connection broke off), CDAM_ERR_NO_MEMORY.
    * Not after cdam_duplex_close. The duplex stays allocated until cdam_duplex_close. */
   void (*closed)(void *user, cdam_status status, const cdam_error *error);
 } cdam_duplex_events;
@@ -44,7 +49,9 @@ cdam_duplex *cdam_duplex_open(cdam_loop *loop, const char *path, const char *bod
                               int64_t timeout_ms, const cdam_duplex_events *events, void *user,
                               cdam_error *err);
 
-/* Queues bytes to be sent, also before it is open. False when out of memory: nothing was queued. */
+/* Queues bytes to be sent, also before it is open. False when out of memory: nothing was queued.
+ * Bytes for an engine that has stopped reading, after cdam_duplex_end_writing, and after the end
+ * go nowhere. */
 bool cdam_duplex_write(cdam_duplex *duplex, const void *bytes, size_t length);
 
 /* Bytes that are queued and not yet given to the socket. */
@@ -53,7 +60,8 @@ size_t cdam_duplex_pending(const cdam_duplex *duplex);
 /* No more is written: after what is queued the socket is half-closed. */
 void cdam_duplex_end_writing(cdam_duplex *duplex);
 
-/* Stops reading from the socket, and goes on. */
+/* Stops reading from the socket, and goes on. While it is stopped the end is not noticed; what has
+ * come with the head is kept. */
 void cdam_duplex_set_reading(cdam_duplex *duplex, bool reading);
 
 /* Closes the connection and frees it; no callback runs any more. NULL is fine. */
