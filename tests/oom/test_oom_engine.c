@@ -28,6 +28,7 @@ typedef struct play {
   cdam_session *session;
   cdam_exec_result *result;
   cdam_sandbox_list *list;
+  cdam_reap_report *reaped;
   cdam_status status; /* in the callback */
   cdam_error error;
 } play;
@@ -52,10 +53,12 @@ static cdam_status open_client(play *p, cdam_error *err) {
 static void close_play(play *p) {
   cdam_exec_result_free(p->result);
   cdam_list_free(p->list);
+  cdam_reap_report_free(p->reaped);
   cdam_session_free(p->session);
   cdam_client_free(p->client);
   p->result = NULL;
   p->list = NULL;
+  p->reaped = NULL;
   p->session = NULL;
   p->client = NULL;
 }
@@ -284,6 +287,40 @@ static void test_delete(void **unused) {
   with_container("delete", run_delete, finish_delete);
 }
 
+static cdam_status run_reap(void *context, cdam_error *err) {
+  play *p = context;
+  cdam_reap_flags flags = {.now = 1000};
+  cdam_status status = open_client(p, err);
+  return status == CDAM_OK ? cdam_reap(p->client, &flags, &p->reaped, err) : status;
+}
+
+static const char *finish_reap(void *context, cdam_status status, bool once) {
+  (void)once;
+  play *p = context;
+  const char *wrong = NULL;
+  if (status == CDAM_OK && (cdam_reap_count(p->reaped) != 2 || !cdam_reap_failure(p->reaped, 1)))
+    wrong = "a report that is not whole";
+  close_play(p);
+  return wrong;
+}
+
+static void test_reap(void **unused) {
+  (void)unused;
+#define ENTRY(digit)                                                                               \
+  "{\"Id\":\"111111111111111111111111111111111111111111111111111111111111111" digit "\","          \
+  "\"Names\":[\"/cofferdam-01234567-89ab-4def-8123-456789abcde" digit "\"],\"Labels\":{"           \
+  "\"io.cofferdam.deadline\":\"" digit "\",\"io.cofferdam.session-id\":"                           \
+  "\"01234567-89ab-4def-8123-456789abcde" digit "\"}}"
+  static const scripted_rule rules[] = {
+      {.path = "/containers/json*", .reply = {200, .body = "[" ENTRY("1") "," ENTRY("2") "]"}},
+      {.method = "DELETE", .path = "/containers/*1[?]*", .reply = {204}},
+      {.method = "DELETE", .path = "*", .reply = {500, .body = "{\"message\":\"no\"}"}}};
+#undef ENTRY
+  play p = {.engine = scripted_engine_start(rules, 3)};
+  exhaust(&(exhaust_case){"reap", run_reap, finish_reap, &p, true, STRIDE});
+  scripted_engine_stop(p.engine);
+}
+
 static void test_list(void **unused) {
   (void)unused;
   static const scripted_rule rules[] = {
@@ -357,6 +394,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_ping),     cmocka_unit_test(test_create),
       cmocka_unit_test(test_recreate), cmocka_unit_test(test_reattach),
       cmocka_unit_test(test_delete),   cmocka_unit_test(test_list),
+      cmocka_unit_test(test_delete),   cmocka_unit_test(test_reap),
       cmocka_unit_test(test_exec),     cmocka_unit_test(test_loop),
       cmocka_unit_test(test_agent),
   };
