@@ -253,6 +253,20 @@ def exec_streams():
     yield "exec_stream", "cut", b"\xf0" + talk[:-3]
 
 
+def duplex_heads():
+    upgraded = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
+    failed = b"HTTP/1.1 404 Not Found\r\n"
+    yield "duplex_head", "upgraded", b"\x03\x05\x10\x30" + upgraded + b"stream"
+    yield "duplex_head", "bare", b"\x01\x11" + b"HTTP/1.0 200 OK\r\n\r\n\r\n\r\n"
+    yield "duplex_head", "interim", b"\x00HTTP/1.1 100 Continue\r\n\r\n" + upgraded
+    yield "duplex_head", "length", b"\x02\x20\x20" + failed + b"Content-Length: 5\r\n\r\nhello"
+    yield "duplex_head", "chunked", b"\x02\x30\x20" + failed + \
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nX: y\r\n\r\n"
+    yield "duplex_head", "to-the-end", b"\x01\x19" + failed + b"\r\nhello"
+    yield "duplex_head", "framed", b"\x00HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+    yield "duplex_head", "folded", b"\x00" + upgraded[:-2] + b" folded: x\r\n\r\n"
+
+
 def pulls():
     line = text({"status": "Downloading", "id": "a1", "progressDetail": {"current": 5, "total": 9}})
     yield "pull_stream", "progress", b"\x02\x07\x40" + line + b"\r\n\n" + line + b"\n"
@@ -440,8 +454,8 @@ def agents():
 
 def main(directory):
     shutil.rmtree(directory, ignore_errors=True)
-    for make in (of_goldens, odd_states, odd_json, odd_text, inspects, exec_streams, pulls, replies,
-                 references, versions, agent_streams, agents):
+    for make in (of_goldens, odd_states, odd_json, odd_text, inspects, exec_streams, duplex_heads,
+                 pulls, replies, references, versions, agent_streams, agents):
         for target, name, data in make():
             path = pathlib.Path(directory, target, name)
             path.parent.mkdir(parents=True, exist_ok=True)
