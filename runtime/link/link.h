@@ -63,6 +63,14 @@ struct cdam_channel {
  * first channel. `container_id` is copied. NULL when out of memory. */
 cdam_link *cdam_link_new(cdam_loop *loop, const char *container_id, cdam_error *err);
 
+/* The same to the agent of a container that is about to be started for the first time, with `init
+ * --stdio`, over its own standard streams. It connects at once. `ready` runs once, where steps run:
+ * when the engine has opened the streams, or when it did not and the link is broken; and not after
+ * cdam_link_drop_ready or the last unref. */
+cdam_link *cdam_link_new_attached(cdam_loop *loop, const char *container_id,
+                                  void (*ready)(void *user), void *user, cdam_error *err);
+void cdam_link_drop_ready(cdam_link *link);
+
 cdam_link *cdam_link_ref(cdam_link *link);
 
 /* The last one closes it: the agent then ends what this client had not asked to outlive it. NULL is

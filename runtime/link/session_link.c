@@ -23,19 +23,30 @@ static cdam_link *find(cdam_session *session, const cdam_loop *loop) {
   return found;
 }
 
-static cdam_link *add(cdam_session *session, cdam_loop *loop, cdam_error *err) {
+static bool make_room(cdam_session *session) {
   size_t size = (session->link_count + 1) * sizeof(cdam_link *);
   cdam_link **links = realloc(session->links, size);
-  if (!links) {
+  if (links) session->links = links;
+  return links != NULL;
+}
+
+static cdam_link *add(cdam_session *session, cdam_loop *loop, cdam_error *err) {
+  if (!make_room(session)) {
     cdam_fail_memory(err);
     return NULL;
   }
-  session->links = links;
   char id[CDAM_CONTAINER_ID_SIZE];
   cdam_session_container_id(session, id);
   cdam_link *link = cdam_link_new(loop, id, err);
-  if (link) links[session->link_count++] = link;
+  if (link) session->links[session->link_count++] = link;
   return link;
+}
+
+void cdam_session_take_link(cdam_session *session, cdam_link *link) {
+  if (make_room(session))
+    session->links[session->link_count++] = link;
+  else
+    cdam_link_unref(link);
 }
 
 cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link **out,
@@ -49,6 +60,12 @@ cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link 
   if (!link) return CDAM_ERR_NO_MEMORY;
   *out = cdam_link_ref(link);
   return cdam_ok(err);
+}
+
+void cdam_session_spare_loop(cdam_session *session) {
+  if (!session->own_loop || find(session, session->own_loop->loop)) return;
+  cdam_own_loop_unref(session->own_loop);
+  session->own_loop = NULL;
 }
 
 void cdam_session_drop_links(cdam_session *session) {

@@ -12,6 +12,10 @@
 cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link **out,
                               cdam_error *err);
 
+/* Gives the session a link that was made for its container; the reference is taken over also when
+ * there is no memory, and the link then dropped. */
+void cdam_session_take_link(cdam_session *session, cdam_link *link);
+
 /* The loop in which the blocking calls of this session run that use the agent; made at the first
  * one, and kept, since the link lives in it. NULL when out of memory. It is the one of
  * session->own_loop (own_loop.h), which handles that outlive the session keep. */
@@ -21,6 +25,9 @@ cdam_loop *cdam_session_own_loop(cdam_session *session);
  * for the caller. The errors of cdam_session_link. */
 cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
                                   cdam_error *err);
+
+/* Gives the loop back as long as no link lives in it. */
+void cdam_session_spare_loop(cdam_session *session);
 
 /* cdam_session_free: drops the links and the reference to the loop. */
 void cdam_session_drop_links(cdam_session *session);

@@ -392,7 +392,7 @@ static void release(cdam_operation *op, cdam_agent_job *job) {
 /* ---- the beginning ---- */
 
 void cdam_agent_ensure(cdam_operation *op, cdam_agent_job *job, const char *image, bool doubt,
-                       cdam_agent_done done) {
+                       cdam_agent_ensured done) {
   *job = (cdam_agent_job){.done = done, .image = image, .doubt = doubt};
   op->part = job;
   job->give_up_at = cdam_now_ms() + GIVE_UP_MS;
@@ -407,7 +407,7 @@ void cdam_agent_ensure(cdam_operation *op, cdam_agent_job *job, const char *imag
     look(op, NULL);
 }
 
-void cdam_agent_abandon(cdam_operation *op, cdam_agent_job *job, cdam_agent_done done) {
+void cdam_agent_abandon(cdam_operation *op, cdam_agent_job *job, cdam_agent_ensured done) {
   op->part = job;
   job->done = done;
   job->status = CDAM_OK;

@@ -26,12 +26,12 @@
 #include "session/session_private.h"
 
 /* Called at the end; with CDAM_OK the volume of job->digest is filled. */
-typedef void (*cdam_agent_done)(cdam_operation *op, cdam_status status, const cdam_error *error);
+typedef void (*cdam_agent_ensured)(cdam_operation *op, cdam_status status, const cdam_error *error);
 
 /* Stands in the operation's struct; its steps find it as op->part. */
 typedef struct cdam_agent_job {
   char digest[CDAM_DIGEST_SIZE]; /* of the program */
-  cdam_agent_done done;
+  cdam_agent_ensured done;
   const cdam_agent_binary *binary;
   const char *image;                   /* the helper's; borrowed */
   char helper[CDAM_CONTAINER_ID_SIZE]; /* "" while there is none of ours */
@@ -58,10 +58,10 @@ typedef struct cdam_agent_job {
  * the message says why. What kept the engine from answering at all is told as it is.
  */
 void cdam_agent_ensure(cdam_operation *op, cdam_agent_job *job, const char *image, bool doubt,
-                       cdam_agent_done done);
+                       cdam_agent_ensured done);
 
 /* Ends a job early, whose exchanges were dropped: removes the helper if there is one. `done` gets
  * CDAM_OK. */
-void cdam_agent_abandon(cdam_operation *op, cdam_agent_job *job, cdam_agent_done done);
+void cdam_agent_abandon(cdam_operation *op, cdam_agent_job *job, cdam_agent_ensured done);
 
 #endif

@@ -75,12 +75,21 @@ static bool add_mount(json_t *host_config, const char *digest) {
   return json_array_append_new(mounts, cdam_agent_mount(digest, true)) == 0;
 }
 
+/* Its first client is attached before it starts. */
+static bool put_streams(json_t *body) {
+  static const char *const keys[] = {"AttachStderr", "AttachStdin", "AttachStdout", "OpenStdin",
+                                     "StdinOnce"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (json_object_set_new(body, keys[i], json_true()) != 0) return false;
+  return json_array_append_new(json_object_get(body, "Cmd"), json_string("--stdio")) == 0;
+}
+
 /* The agent is to be PID 1 itself, also where the engine would put an init before every process. A
  * health check would run programs of the image that the engine puts in, as it does our relay; and
  * what the agent might say on its outputs belongs in no log. */
 static bool put_agent(json_t *body, json_t *host_config, json_t *labels, const char *digest) {
   return json_object_set_new(body, "Entrypoint", json_pack("[s]", CDAM_AGENT_PATH)) == 0 &&
-         json_object_set_new(body, "Cmd", cdam_agent_arguments(body)) == 0 &&
+         json_object_set_new(body, "Cmd", cdam_agent_arguments(body)) == 0 && put_streams(body) &&
          json_object_set_new(body, "StopSignal", json_string("SIGTERM")) == 0 &&
          json_object_set_new(body, "Healthcheck", json_pack("{s:[s]}", "Test", "NONE")) == 0 &&
          json_object_set_new(host_config, "Init", json_false()) == 0 &&

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/answer.h"
+#include "link/session_link.h"
 #include "session/agent_container.h"
 #include "session/session.h"
 #include "session/verify.h"
@@ -66,6 +67,7 @@ static void undo(cdam_operation *op, cdam_status status, const cdam_error *error
 void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {
   launch->failure = *error;
   launch->op.deadline = cdam_now_ms() + CDAM_CLEANUP_MS;
+  cdam_launch_drop_link(launch);
   if (launch->agent.helper[0])
     cdam_agent_abandon(&launch->op, &launch->agent, undo);
   else
@@ -159,6 +161,8 @@ void cdam_launch_bring_up(cdam_launch *launch, const json_t *inspect) {
     cdam_operation_finish(&launch->op, CDAM_OK, NULL);
     return;
   case CDAM_CONTAINER_CREATED:
+    cdam_launch_start_first(launch);
+    return;
   case CDAM_CONTAINER_EXITED:
     cdam_launch_start(launch);
     return;
@@ -211,6 +215,7 @@ cdam_status cdam_launch_new(cdam_session *session, const cdam_resume_flags *flag
 }
 
 static void free_launch(cdam_launch *launch) {
+  cdam_launch_drop_link(launch);
   cdam_image_job_clear(&launch->image);
   cdam_adoption_free(launch->adoption);
   cdam_session_free(launch->session);
@@ -223,13 +228,18 @@ static cdam_session *take_session(cdam_launch *launch, cdam_status status) {
   cdam_session *session = launch->session;
   launch->session = NULL;
   session->recreated = launch->recreating;
+  if (launch->link) cdam_session_take_link(session, launch->link);
+  launch->link = NULL;
   return session;
 }
 
 cdam_status cdam_launch_run(cdam_launch *launch, cdam_step start, cdam_session **out,
                             cdam_error *err) {
-  cdam_status status = cdam_operation_run(&launch->op, launch->session->client, start, err);
+  cdam_loop *loop = cdam_session_own_loop(launch->session);
+  cdam_status status =
+      loop ? cdam_operation_run_in(&launch->op, loop, start, err) : cdam_fail_memory(err);
   *out = take_session(launch, status);
+  if (*out) cdam_session_spare_loop(*out);
   free_launch(launch);
   return status;
 }

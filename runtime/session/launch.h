@@ -14,6 +14,7 @@
 #include <cofferdam/loop.h>
 
 #include "engine/operation.h"
+#include "link/link.h"
 #include "session/adopt.h"
 #include "session/agent_volume.h"
 #include "session/create_request.h"
@@ -38,8 +39,10 @@ struct cdam_launch {
   bool doubtful;           /* the name was taken, perhaps by our own request, sent twice */
   cdam_adoption *adoption; /* that comes before, or NULL */
   cdam_agent_job agent;
-  bool with_agent;                    /* the container to be created gets it */
-  bool agent_restored;                /* its volume was looked into, since a start failed */
+  cdam_link *link;     /* to the agent of a container that this operation starts, or NULL */
+  bool attaching;      /* it waits for that */
+  bool with_agent;     /* the container to be created gets it */
+  bool agent_restored; /* its volume was looked into, since a start failed */
   char found_agent[CDAM_DIGEST_SIZE]; /* of the container that was inspected; "" */
   cdam_verified_step verified;
   cdam_error failure; /* the first one, kept while cleaning up */
@@ -102,6 +105,13 @@ void cdam_launch_recreate(cdam_launch *launch);
 
 /* The last before the create request: makes sure of the agent, as the client's policy has it. */
 void cdam_launch_prepare_container(cdam_launch *launch);
+
+/* Starts a container for the first time; when this operation made it, and it has an agent, with a
+ * link to that, so that the first command finds one. */
+void cdam_launch_start_first(cdam_launch *launch);
+
+/* Drops that link. NULL is fine. */
+void cdam_launch_drop_link(cdam_launch *launch);
 
 /* Does this answer to a start say that the agent's program is missing? */
 bool cdam_launch_lacks_agent(const cdam_launch *launch, const cdam_reply *reply);

@@ -9,6 +9,7 @@
 #include "engine/answer.h"
 #include "engine/client_private.h"
 #include "engine/engine_id.h"
+#include "engine/loop.h"
 #include "link/agent_path.h"
 #include "session/agent_container.h"
 #include "session/session.h"
@@ -45,6 +46,46 @@ void cdam_launch_prepare_container(cdam_launch *launch) {
   else
     cdam_agent_ensure(&launch->op, &launch->agent, cdam_launch_state(launch)->message.image_id,
                       false, ready);
+}
+
+/* ---- the first start ---- */
+
+static void attached(void *user) {
+  cdam_launch *launch = user;
+  launch->attaching = false;
+  cdam_operation_release(&launch->op);
+  cdam_launch_start(launch);
+  cdam_operation_stepped(&launch->op);
+}
+
+/* Streams that nobody may ever use are not to keep others waiting. */
+static bool has_room(const cdam_loop *loop) {
+  return loop->running_streams < loop->max_connections / 2;
+}
+
+/* The streams have room for one client, and only who made the container can know to be the first.
+ */
+void cdam_launch_start_first(cdam_launch *launch) {
+  const char *container = cdam_launch_state(launch)->message.container_id;
+  cdam_error ignored;
+  cdam_launch_drop_link(launch);
+  if (launch->made && launch->session->has_agent && has_room(launch->op.loop))
+    launch->link = cdam_link_new_attached(launch->op.loop, container, attached, launch, &ignored);
+  launch->attaching = launch->link != NULL;
+  if (launch->attaching)
+    cdam_operation_hold(&launch->op);
+  else
+    cdam_launch_start(launch);
+}
+
+void cdam_launch_drop_link(cdam_launch *launch) {
+  cdam_link *link = launch->link;
+  if (!link) return;
+  launch->link = NULL;
+  cdam_link_drop_ready(link);
+  cdam_link_unref(link);
+  if (launch->attaching) cdam_operation_release(&launch->op);
+  launch->attaching = false;
 }
 
 /* ---- a container that does not start for want of the program ---- */

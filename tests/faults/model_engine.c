@@ -188,6 +188,15 @@ static void answer_start(void *user, const scripted_request *request, scripted_r
   set_status(request, reply, current->start_ends_in ? current->start_ends_in : "running");
 }
 
+/* Its agent says nothing. */
+static void answer_attach(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)user;
+  if (model_failed(current, request, reply)) return;
+  *reply = (scripted_reply){.raw = "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: "
+                                   "tcp\r\n\r\n",
+                            .end = SCRIPTED_HANG};
+}
+
 static void answer_stop(void *user, const scripted_request *request, scripted_reply *reply) {
   (void)user;
   set_status(request, reply, "exited");
@@ -262,6 +271,7 @@ static const scripted_rule rules[] = {
     {.path = "/containers/" MODEL_HELPER_ID "*", .answer = model_answer_helper},
     {.method = "POST", .path = "/containers/create*", .answer = answer_create},
     {.method = "POST", .path = "/containers/*/start", .answer = answer_start},
+    {.method = "POST", .path = "/containers/*/attach*", .answer = answer_attach},
     {.method = "POST", .path = "/containers/*/stop*", .answer = answer_stop},
     {.method = "POST", .path = "/containers/*/unpause", .answer = answer_unpause},
     {.method = "POST", .path = "/containers/*/rename*", .answer = answer_rename},

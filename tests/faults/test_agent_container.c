@@ -34,13 +34,15 @@ static void the_body(void **state) {
   char *text = body_text(this);
   assert_string_equal(
       text,
-      "{\"Cmd\":[\"init\",\"--stop-grace-ms\",\"600000\"],"
+      "{\"AttachStderr\":true,\"AttachStdin\":true,\"AttachStdout\":true,"
+      "\"Cmd\":[\"init\",\"--stop-grace-ms\",\"600000\",\"--stdio\"],"
       "\"Entrypoint\":[\"/.cofferdam/cofferdam-agent\"],\"Healthcheck\":{\"Test\":[\"NONE\"]},"
       "\"HostConfig\":{\"Init\":false,\"LogConfig\":{\"Type\":\"none\"},\"Mounts\":[{"
       "\"ReadOnly\":true,\"Source\":\"VOLUME\",\"Target\":\"/.cofferdam\",\"Type\":\"volume\","
       "\"VolumeOptions\":{\"NoCopy\":true}}],\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
       "\"Labels\":{\"io.cofferdam.agent\":\"DIGEST\",\"io.cofferdam.creation-id\":\"ID\","
-      "\"io.cofferdam.session-id\":\"ID\"},\"StopSignal\":\"SIGTERM\"}");
+      "\"io.cofferdam.session-id\":\"ID\"},\"OpenStdin\":true,"
+      "\"StdinOnce\":true,\"StopSignal\":\"SIGTERM\"}");
   free(text);
 }
 
@@ -54,7 +56,7 @@ static void options_reach_the_agent(void **state) {
   assert_int_equal(cdam_create(this->model->client, options, &session, &err), CDAM_OK);
   char *text = body_text(this);
   assert_non_null(strstr(text, "[\"init\",\"--stop-grace-ms\",\"600000\",\"--workspace\","
-                               "\"/data/here\",\"--deadline\",\"4000000000\"]"));
+                               "\"/data/here\",\"--deadline\",\"4000000000\",\"--stdio\"]"));
   free(text);
   assert_int_equal(
       cdam_resume(this->model->client, cdam_session_state(session), NULL, &again, &err), CDAM_OK);

@@ -481,43 +481,48 @@ static void another_failing_start_is_what_it_is(void **state) {
   assert_false(model_has_container(this->model));
 }
 
+static cdam_state *stopped_sandbox(agent_fixture *this) {
+  cdam_session *session;
+  cdam_state *state;
+  assert_int_equal(agent_create(this, &session, NULL), CDAM_OK);
+  assert_int_equal(cdam_state_copy(cdam_session_state(session), &state, NULL), CDAM_OK);
+  cdam_session_free(session);
+  snprintf(this->model->status, sizeof this->model->status, "exited");
+  return state;
+}
+
 /* Stopped, and its volume emptied meanwhile. */
 static void a_resume_heals_too(void **state) {
   agent_fixture *this = *state;
-  cdam_session *session, *again;
+  cdam_session *again;
   cdam_error err = {0};
-  assert_int_equal(agent_create(this, &session, &err), CDAM_OK);
-  snprintf(this->model->status, sizeof this->model->status, "exited");
+  cdam_state *saved = stopped_sandbox(this);
   empty_volume(this);
   model_use_agent(this->model, this->directory, CDAM_AGENT_REQUIRED);
-  cdam_status status =
-      cdam_resume(this->model->client, cdam_session_state(session), NULL, &again, &err);
+  cdam_status status = cdam_resume(this->model->client, saved, NULL, &again, &err);
   if (status != CDAM_OK) fail_msg("%s", err.message);
   assert_false(cdam_session_was_recreated(again));
   assert_true(cdam_session_has_agent(again));
   cdam_session_free(again);
-  cdam_session_free(session);
+  cdam_state_free(saved);
 }
 
 /* Its volume is not one that we could fill. */
 static void a_resume_of_another_version_cannot(void **state) {
   agent_fixture *this = *state;
-  cdam_session *session, *again;
+  cdam_session *again;
   cdam_error err = {0};
-  assert_int_equal(agent_create(this, &session, &err), CDAM_OK);
-  snprintf(this->model->status, sizeof this->model->status, "exited");
+  cdam_state *saved = stopped_sandbox(this);
   write_program(this->path, EM_X86_64, AGENT_SIZE, 'z');
   empty_volume(this);
   fail_at(this->model, &(struct step){.path = "POST */start"},
           (scripted_reply){400, .body = "{\"message\":\"/.cofferdam/cofferdam-agent\"}"}, false);
   model_use_agent(this->model, this->directory, CDAM_AGENT_REQUIRED);
-  assert_int_equal(
-      cdam_resume(this->model->client, cdam_session_state(session), NULL, &again, &err),
-      CDAM_ERR_NO_AGENT);
+  assert_int_equal(cdam_resume(this->model->client, saved, NULL, &again, &err), CDAM_ERR_NO_AGENT);
   assert_non_null(strstr(err.message, "version"));
   assert_true(model_has_container(this->model));
   assert_string_equal(this->model->status, "exited");
-  cdam_session_free(session);
+  cdam_state_free(saved);
 }
 
 /* ---- cancelled ---- */
