@@ -335,7 +335,6 @@ cdam_status cdam_file_request_finish_run(cdam_file_request *request, cdam_sessio
 
 static void completed(cdam_operation *op) {
   cdam_file_request *request = (cdam_file_request *)op;
-  close_channel(request);
   request->kind->deliver(request);
   cdam_file_request_free(request);
 }
