@@ -205,7 +205,8 @@ const cdam_option_flag cdam_option_flags[] = {
     {
         .name = "memory",
         .metavar = "BYTES",
-        .help = "Memory of all processes together, swap included; who needs more is killed.",
+        .help = "Memory of all processes and tmpfs together, swap included; who needs more is "
+                "killed.",
         .isolates = true,
         .set = set_memory_bytes,
     },
@@ -219,8 +220,7 @@ const cdam_option_flag cdam_option_flags[] = {
     {
         .name = "pids-limit",
         .metavar = "COUNT",
-        .help = "Processes and threads at a time. Two or three are the sandbox's own, a "
-                "command may take one more than it seems.",
+        .help = "Processes and threads at a time, the sandbox's own two or three among them.",
         .isolates = true,
         .set = set_pids_limit,
     },
@@ -286,8 +286,8 @@ const cdam_option_flag cdam_option_flags[] = {
     {
         .name = "workspace",
         .metavar = "DIR",
-        .help = "The directory that files are read and written in, and where commands run: "
-                "/workspace unless set.",
+        .help = "The directory of the sandbox's files, in which commands run: /workspace "
+                "unless set.",
         .set = set_workspace,
     },
     {

@@ -132,9 +132,9 @@ CDAM_API cdam_profile cdam_options_profile(const cdam_options *options);
 
 /* ---- memory_bytes ---- */
 
-/* memory_bytes: Memory of all processes together, swap included; who needs more is killed.
- * 6291456 to 1125899906842624. The lower, the stricter. Since 0.1 (schema r3). The value is not
- * checked here but by cdam_options_validate and whatever takes the options. */
+/* memory_bytes: Memory of all processes and tmpfs together, swap included; who needs more is
+ * killed. 6291456 to 1125899906842624. The lower, the stricter. Since 0.1 (schema r3). The value
+ * is not checked here but by cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_memory_bytes(cdam_options *options, uint64_t memory_bytes);
 
 /* 0 when it was never set. */
@@ -152,9 +152,9 @@ CDAM_API uint64_t cdam_options_nano_cpus(const cdam_options *options);
 
 /* ---- pids_limit ---- */
 
-/* pids_limit: Processes and threads at a time. Two or three are the sandbox's own, a command may
- * take one more than it seems. 8 to 4194304. The lower, the stricter. Since 0.1 (schema r3). The
- * value is not checked here but by cdam_options_validate and whatever takes the options. */
+/* pids_limit: Processes and threads at a time, the sandbox's own two or three among them. 8 to
+ * 4194304. The lower, the stricter. Since 0.1 (schema r3). The value is not checked here but by
+ * cdam_options_validate and whatever takes the options. */
 CDAM_API void cdam_options_set_pids_limit(cdam_options *options, uint32_t pids_limit);
 
 /* 0 when it was never set. */
@@ -284,9 +284,9 @@ CDAM_API const char *cdam_options_platform(const cdam_options *options);
 
 /* ---- workspace ---- */
 
-/* workspace: The directory that files are read and written in, and where commands run:
- * /workspace unless set. An absolute path without . and .. and without a slash at its end; 1 to
- * 1024 bytes. Since 0.1 (schema r3).
+/* workspace: The directory of the sandbox's files, in which commands run: /workspace unless set.
+ * An absolute path without . and .. and without a slash at its end; 1 to 1024 bytes. Since 0.1
+ * (schema r3).
  * Sets a copy. CDAM_ERR_ARGUMENT, CDAM_ERR_INVALID (no UTF-8), CDAM_ERR_NO_MEMORY. */
 CDAM_API CDAM_CHECK cdam_status cdam_options_set_workspace(cdam_options *options,
                                                            const char *workspace, cdam_error *err);
