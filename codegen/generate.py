@@ -50,7 +50,7 @@ def arguments() -> argparse.Namespace:
 def generate(schema: pathlib.Path, descriptor_set: pathlib.Path | None) -> dict[str, bytes]:
     """Every generated file, by its path under generated/."""
     files = read_set(descriptor_set) if descriptor_set else compile_schema(schema)
-    agent = None if descriptor_set else compile_agent(schema)
+    agent = compile_agent(schema)  # it is always today's
     made = model.build(files, profile_texts.read(schema), descriptor_set is not None)
     return {name: text.encode("utf-8") for name, text in emit_all(made, files, agent).items()}
 

@@ -8,6 +8,20 @@ from model import Model
 from text import Writer, arguments, c_string, made_by
 
 
+# The label of the one option that the runtime itself goes by.
+DEADLINE = "io.cofferdam.deadline"
+
+
+def _deadline(out: Writer, model: Model) -> None:
+    found = [f for f in model.options.fields for p in f.create if p.label == DEADLINE]
+    out.add().add(
+        arguments("uint64_t cdam_generated_deadline", [f"const {OPTIONS_TYPE} *options"], " {")
+    )
+    if not found:
+        out.add("  (void)options;")
+    out.add(f"  return {f'options->{found[0].name}' if found else '0'};").add("}")
+
+
 def header(_: Model) -> str:
     out = Writer()
     out.add(made_by()).add("/* SPDX-License-Identifier: Apache-2.0 */")
@@ -81,6 +95,7 @@ def source(model: Model) -> str:
         out.add(f"  return cdam_features_{helper}(state, list, FEATURE_COUNT, {extra}err);").add(
             "}"
         )
+    _deadline(out, model)
     return out.text()
 
 

@@ -14,8 +14,9 @@ def _scalar(value) -> str:
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
-def _calls(field: Field, value) -> list[str]:
+def _calls(model: Model, field: Field, value) -> list[str]:
     """The calls that set one option, and what keeps a value that is there."""
+    user = "cdam_options_user(options)" if model.options.field("user") else '""'
     if field.kind == "map":
         return [
             arguments(
@@ -25,6 +26,7 @@ def _calls(field: Field, value) -> list[str]:
                     "options",
                     c_string(key),
                     c_string(text),
+                    user,
                     f"cdam_options_set_{field.singular}",
                     "err",
                 ],
@@ -45,7 +47,7 @@ def _calls(field: Field, value) -> list[str]:
     return [f"    {setter}(options, {_scalar(value)});"]
 
 
-def _apply(out: Writer, profile: Profile) -> None:
+def _apply(out: Writer, model: Model, profile: Profile) -> None:
     out.add().add(
         arguments(
             f"static cdam_status apply_{profile.value.short.lower()}",
@@ -56,7 +58,7 @@ def _apply(out: Writer, profile: Profile) -> None:
     out.add("  cdam_status status = CDAM_OK;")
     # Maps last: their values may speak of what the others set.
     for field, value in sorted(profile.settings, key=lambda one: one[0].kind == "map"):
-        calls = _calls(field, value)
+        calls = _calls(model, field, value)
         if field.kind == "map":
             for call in calls:
                 out.add("  if (status == CDAM_OK) {").add(call).add("  }")
@@ -143,7 +145,7 @@ def source(model: Model) -> str:
     ):
         out.add(line)
     for profile in model.profiles:
-        _apply(out, profile)
+        _apply(out, model, profile)
         _needs(out, profile)
     _resolve(out, model)
     _check(out, model)

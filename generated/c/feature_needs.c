@@ -102,3 +102,7 @@ cdam_status cdam_generated_derive_features(Cofferdam__V1__SessionState *state, c
   list_features(state->options, list);
   return cdam_features_replace(state, list, FEATURE_COUNT, err);
 }
+
+uint64_t cdam_generated_deadline(const Cofferdam__V1__SandboxOptions *options) {
+  return options->deadline;
+}

@@ -40,21 +40,22 @@ static cdam_status apply_hardened(cdam_options *options, cdam_error *err) {
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/tmp"), options, "/tmp",
                               "rw,noexec,nosuid,nodev,size=64m,mode=1777,uid={uid},gid={gid}",
-                              cdam_options_set_tmpfs_mount, err);
+                              cdam_options_user(options), cdam_options_set_tmpfs_mount, err);
   }
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_tmpfs_mount(options, "/workspace"), options,
                               "/workspace",
                               "rw,exec,nosuid,nodev,size=256m,mode=1777,uid={uid},gid={gid}",
-                              cdam_options_set_tmpfs_mount, err);
+                              cdam_options_user(options), cdam_options_set_tmpfs_mount, err);
   }
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_ulimit(options, "core"), options, "core", "0:0",
-                              cdam_options_set_ulimit, err);
+                              cdam_options_user(options), cdam_options_set_ulimit, err);
   }
   if (status == CDAM_OK) {
     status = cdam_profile_put(cdam_options_ulimit(options, "nofile"), options, "nofile",
-                              "1024:1024", cdam_options_set_ulimit, err);
+                              "1024:1024", cdam_options_user(options), cdam_options_set_ulimit,
+                              err);
   }
   return status;
 }

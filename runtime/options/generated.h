@@ -55,6 +55,9 @@ cdam_status cdam_generated_create_body(const Cofferdam__V1__SandboxOptions *opti
  * appended, values escaped. False when out of memory. */
 bool cdam_generated_create_query(const Cofferdam__V1__SandboxOptions *options, cdam_buffer *query);
 
+/* When the sandbox ends, in seconds since 1970; 0 when it has no deadline, or the schema none. */
+uint64_t cdam_generated_deadline(const Cofferdam__V1__SandboxOptions *options);
+
 /* Sets what the profile in use stands for, where it is not set. CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_generated_resolve_profile(cdam_options *options, cdam_error *err);
 

@@ -5,8 +5,6 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
-#include "options/fields.h"
-#include "options/generated.h"
 #include "options/place.h"
 
 static bool append_expanded(cdam_buffer *text, const char *value, const char *user) {
@@ -29,10 +27,11 @@ static bool append_expanded(cdam_buffer *text, const char *value, const char *us
 }
 
 cdam_status cdam_profile_put(const char *present, cdam_options *options, const char *key,
-                             const char *value, cdam_entry_setter set, cdam_error *err) {
+                             const char *value, const char *user, cdam_entry_setter set,
+                             cdam_error *err) {
   if (present) return cdam_ok(err);
   cdam_buffer text = {0};
-  bool done = append_expanded(&text, value, cdam_text(options->message.user));
+  bool done = append_expanded(&text, value, user);
   cdam_status status =
       done ? set(options, key, cdam_buffer_text(&text), err) : cdam_fail_memory(err);
   cdam_buffer_clear(&text);

@@ -12,13 +12,13 @@
 #define MAX_DEADLINE 253402300799
 
 cdam_status cdam_check_deadline(const Cofferdam__V1__SandboxOptions *options, cdam_error *err) {
-  if (!options->deadline) return CDAM_OK;
+  uint64_t deadline = cdam_generated_deadline(options);
+  if (!deadline) return CDAM_OK;
   time_t now = time(NULL);
   /* A clock that does not go proves nothing. */
-  if (now > 0 && (uint64_t)now < options->deadline) return CDAM_OK;
+  if (now > 0 && (uint64_t)now < deadline) return CDAM_OK;
   return cdam_fail(err, CDAM_ERR_EXPIRED,
-                   "the sandbox's deadline, %" PRIu64 " seconds since 1970, has passed",
-                   options->deadline);
+                   "the sandbox's deadline, %" PRIu64 " seconds since 1970, has passed", deadline);
 }
 
 uint64_t cdam_deadline_of_label(const char *label) {

@@ -115,6 +115,7 @@ class OneField(unittest.TestCase):
                 "-lprotobuf-c",
                 "-lcrypto",
                 "-luuid",
+                "-larchive",
                 "-lpthread",
             )
         )

@@ -17,12 +17,13 @@ SCHEMA = ROOT / "schema"
 RELEASED = SCHEMA / "released"
 RUNTIME = ROOT / "runtime"
 
-LIBRARIES = "-lcurl -ljansson -lprotobuf-c -lcrypto -luuid -lpthread"
+LIBRARIES = "-lcurl -ljansson -lprotobuf-c -lcrypto -luuid -larchive -lpthread"
 
 NINJA = """\
 builddir = {work}
 runtime = {runtime}
-flags = -std=gnu11 -D_GNU_SOURCE -O0 -fvisibility=hidden -I$runtime/include -I$runtime
+agent = -DCDAM_AGENT_INSTALL_DIRECTORY="\\"/nowhere\\""
+flags = -std=gnu11 -D_GNU_SOURCE -O0 -fvisibility=hidden $agent -I$runtime/include -I$runtime
 rule cc
   command = gcc $flags $more -MMD -MF $out.d -c $in -o $out
   depfile = $out.d
