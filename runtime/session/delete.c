@@ -120,7 +120,7 @@ static cdam_status prepare(const cdam_state *state, delete_operation **out, cdam
 
 cdam_status cdam_delete(cdam_client *client, const cdam_state *state, cdam_error *err) {
   if (!client || !state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or state is NULL");
-  delete_operation *this;
+  delete_operation *this = NULL;
   cdam_status status = prepare(state, &this, err);
   if (status != CDAM_OK) return status;
   status = cdam_operation_run(&this->op, client, inspect_target, err);
@@ -139,7 +139,7 @@ cdam_status cdam_delete_start(cdam_loop *loop, const cdam_state *state, cdam_don
   cdam_status status = cdam_start_check(loop, callback, operation, err);
   if (status != CDAM_OK) return status;
   if (!state) return cdam_fail(err, CDAM_ERR_ARGUMENT, "state is NULL");
-  delete_operation *this;
+  delete_operation *this = NULL;
   status = prepare(state, &this, err);
   if (status != CDAM_OK) return status;
   this->callback = callback;
