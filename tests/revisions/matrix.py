@@ -130,7 +130,8 @@ class Matrix:
         if missing:
             return f"refuses: {missing[0]}"
         options = self.messages[reader].DESCRIPTOR.fields_by_name["options"].message_type
-        unknown = sorted(set(content["options"]) - {f.json_name for f in options.fields})
+        known = {field.json_name for field in options.fields}
+        unknown = [name for name in content["options"] if name not in known]
         if unknown:
             return f"refuses: {unknown[0]}"
         if row.keyed or has_unknown(self.messages[row.writer].FromString(row.data)):
