@@ -340,7 +340,7 @@ static bool take(void *user, const void *bytes, size_t length) {
   return true;
 }
 
-static void there_and_back(void **state) {
+static void there_and_back_on(fixture *this, const char *way) {
   const char *megabytes = getenv("COFFERDAM_TEST_MEGABYTES");
   struct rusage before, after;
   both_ways ways = {.total = (size_t)(megabytes ? strtoul(megabytes, NULL, 10) : 64) << 20};
@@ -349,18 +349,45 @@ static void there_and_back(void **state) {
   getrusage(RUSAGE_SELF, &before);
   int64_t began = cdam_now_ms();
   cdam_exec_result *result =
-      run(*state, (cdam_exec_command){.argv = CAT, .input = &source, .stdout_sink = &sink});
+      run(this, (cdam_exec_command){.argv = CAT, .input = &source, .stdout_sink = &sink});
   int64_t took = cdam_now_ms() - began;
   getrusage(RUSAGE_SELF, &after);
   assert_int_equal(cdam_exec_result_exit_code(result), 0);
   assert_int_equal(ways.got, ways.total);
   assert_int_equal(ways.wrong, 0);
   cdam_exec_result_free(result);
-  printf("# %zu MiB there and back in %lld ms, %ld KiB more\n", ways.total >> 20, (long long)took,
-         after.ru_maxrss - before.ru_maxrss);
+  printf("# %zu MiB there and back%s in %lld ms, %ld KiB more\n", ways.total >> 20, way,
+         (long long)took, after.ru_maxrss - before.ru_maxrss);
 #ifndef __SANITIZE_ADDRESS__
   assert_true(after.ru_maxrss - before.ru_maxrss < 8 * 1024);
 #endif
+}
+
+static void there_and_back(void **state) {
+  there_and_back_on(*state, "");
+}
+
+static void there_and_back_over_tls(void **state) {
+  fixture *this = *state;
+  const char *endpoint = getenv("COFFERDAM_TEST_TLS_HOST");
+  const char *certs = getenv("COFFERDAM_TEST_TLS_CERTS");
+  if (!endpoint || !certs) {
+    printf("# COFFERDAM_TEST_TLS_HOST and COFFERDAM_TEST_TLS_CERTS are not set\n");
+    skip();
+  }
+  cdam_client_config *config;
+  fixture tls;
+  cdam_error err;
+  assert_ok(cdam_client_config_new(&config, &err), &err);
+  assert_ok(cdam_client_config_set_tls(config, certs, &err), &err);
+  assert_ok(cdam_client_config_set_endpoint(config, endpoint, &err), &err);
+  assert_ok(cdam_client_new(config, &tls.client, &err), &err);
+  cdam_client_config_free(config);
+  assert_ok(cdam_resume(tls.client, cdam_session_state(this->session), NULL, &tls.session, &err),
+            &err);
+  there_and_back_on(&tls, " over TLS");
+  cdam_session_free(tls.session);
+  cdam_client_free(tls.client);
 }
 
 /* ---- time ---- */
@@ -559,6 +586,7 @@ int main(void) {
       cmocka_unit_test(sinks_that_fail),
       cmocka_unit_test(a_sink_that_takes_nothing),
       cmocka_unit_test(there_and_back),
+      cmocka_unit_test(there_and_back_over_tls),
       cmocka_unit_test(deadlines),
       cmocka_unit_test(cancelling),
       cmocka_unit_test(calls_inside_of_calls),
