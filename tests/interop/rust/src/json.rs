@@ -6,7 +6,7 @@ use base64::{engine::general_purpose::STANDARD, Engine};
 use serde_json::{json, Map, Value};
 
 use crate::cofferdam_v1::{
-    Feature, NetworkMode, SandboxOptions, Seal, SealAlgorithm, SessionState,
+    Feature, NetworkMode, Profile, SandboxOptions, Seal, SealAlgorithm, SessionState,
 };
 
 /// An enum by name, or an unknown one by number.
@@ -42,11 +42,25 @@ fn of_map(map: &std::collections::HashMap<String, String>) -> Value {
     }
 }
 
+/// ProtoJSON has numbers of 64 bits as text.
+fn of_u64(number: u64) -> Value {
+    if number == 0 {
+        Value::Null
+    } else {
+        number.to_string().into()
+    }
+}
+
 fn of_options(options: &SandboxOptions) -> Value {
     let mode = NetworkMode::try_from(options.network_mode).ok();
     let mode = match options.network_mode {
         0 => Value::Null,
         number => name(mode.map(|mode| mode.as_str_name()), number),
+    };
+    let profile = Profile::try_from(options.profile).ok();
+    let profile = match options.profile {
+        0 => Value::Null,
+        number => name(profile.map(|profile| profile.as_str_name()), number),
     };
     object(json!({
         "image": options.image,
@@ -54,6 +68,21 @@ fn of_options(options: &SandboxOptions) -> Value {
         "labels": of_map(&options.labels),
         "env": of_map(&options.env),
         "networkMode": mode,
+        "profile": profile,
+        "memoryBytes": of_u64(options.memory_bytes),
+        "nanoCpus": of_u64(options.nano_cpus),
+        "pidsLimit": options.pids_limit,
+        "tmpfs": of_map(&options.tmpfs),
+        "readOnlyRoot": options.read_only_root,
+        "user": options.user,
+        "dropAllCapabilities": options.drop_all_capabilities,
+        "noNewPrivileges": options.no_new_privileges,
+        "runtime": options.runtime,
+        "ulimits": of_map(&options.ulimits),
+        "hostname": options.hostname,
+        "platform": options.platform,
+        "workspace": options.workspace,
+        "deadline": of_u64(options.deadline),
     }))
 }
 
