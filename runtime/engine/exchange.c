@@ -327,9 +327,17 @@ static void take_over(cdam_exchange *exchange, const cdam_request *request) {
   exchange->due = cdam_now_ms() + exchange->timeout_ms;
 }
 
+/* After this time libcurl looks at a connection even when nothing happened, at all of those
+ * together that began together; in the middle of TLS handshakes that takes long. */
+static long time_of_second_look(cdam_loop *loop) {
+  return CURL_HET_DEFAULT + loop->connections++ % 64 * 4;
+}
+
 static bool set_connection(cdam_exchange *exchange) {
   CURL *easy = exchange->easy;
   int bad = SET(CURLOPT_FRESH_CONNECT, (long)exchange->upgrade);
+  if (exchange->loop->client->config.tls)
+    bad |= SET(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, time_of_second_look(exchange->loop));
   if (exchange->connected)
     bad |= SET(CURLOPT_CONNECT_ONLY, 1L) | SET(CURLOPT_BUFFERSIZE, (long)CDAM_SCRATCH_SIZE);
   else
