@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -188,13 +189,27 @@ static void answer_start(void *user, const scripted_request *request, scripted_r
   set_status(request, reply, current->start_ends_in ? current->start_ends_in : "running");
 }
 
-/* Its agent says nothing. */
-static void answer_attach(void *user, const scripted_request *request, scripted_reply *reply) {
-  (void)user;
-  if (model_failed(current, request, reply)) return;
-  *reply = (scripted_reply){.raw = "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: "
-                                   "tcp\r\n\r\n",
-                            .end = SCRIPTED_HANG};
+static void say(int fd, const char *text) {
+  (void)!write(fd, text, strlen(text));
+}
+
+/* Its agent says nothing, as long as the client stays. */
+static void talk_attached(void *user, int fd, const scripted_request *request, const char *early,
+                          size_t early_length) {
+  (void)user, (void)early, (void)early_length;
+  char ignored[4096];
+  scripted_reply reply = {.raw = "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\n"
+                                 "Upgrade: tcp\r\n\r\n",
+                          .end = SCRIPTED_HANG};
+  if (model_failed(current, request, &reply) && !reply.raw) {
+    snprintf(ignored, sizeof ignored, "HTTP/1.1 %d Reply\r\nContent-Length: %zu\r\n\r\n%s",
+             reply.status, strlen(reply.body), reply.body);
+    say(fd, ignored);
+  } else {
+    say(fd, reply.raw);
+  }
+  while (reply.end == SCRIPTED_HANG && read(fd, ignored, sizeof ignored) > 0)
+    continue;
 }
 
 static void answer_stop(void *user, const scripted_request *request, scripted_reply *reply) {
@@ -271,7 +286,7 @@ static const scripted_rule rules[] = {
     {.path = "/containers/" MODEL_HELPER_ID "*", .answer = model_answer_helper},
     {.method = "POST", .path = "/containers/create*", .answer = answer_create},
     {.method = "POST", .path = "/containers/*/start", .answer = answer_start},
-    {.method = "POST", .path = "/containers/*/attach*", .answer = answer_attach},
+    {.method = "POST", .path = "/containers/*/attach*", .talk = talk_attached},
     {.method = "POST", .path = "/containers/*/stop*", .answer = answer_stop},
     {.method = "POST", .path = "/containers/*/unpause", .answer = answer_unpause},
     {.method = "POST", .path = "/containers/*/rename*", .answer = answer_rename},
