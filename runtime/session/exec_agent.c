@@ -113,8 +113,7 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
 /* The end of the command. When it was ended early, the rest of its tree has to be gone as well. */
 static void take_exit(cdam_exec_agent *exec) {
   cdam_process_ended_by by = exec->track.exit.ended_by;
-  if (by == CDAM_ENDED_TIMEOUT) exec->ending = true;
-  if (exec->ending && by != CDAM_ENDED_ITSELF) cdam_exec_agent_end_tree(exec);
+  if (by == CDAM_ENDED_TIMEOUT) cdam_exec_agent_end(exec);
   exec->bytes_came = false;
   exec->look = cdam_operation_after(&exec->op, SILENCE_MS, look);
 }

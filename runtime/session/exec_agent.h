@@ -72,6 +72,9 @@ void cdam_exec_agent_settle(cdam_exec_agent *exec);
 void cdam_exec_agent_deadline(cdam_operation *op, const cdam_reply *reply);
 void cdam_exec_agent_abort(cdam_operation *op);
 
+/* Ends the tree, because of the deadline; nothing happens when it is ended already. */
+void cdam_exec_agent_end(cdam_exec_agent *exec);
+
 /* Ends the tree, and then finishes with the error. */
 void cdam_exec_agent_give_up(cdam_exec_agent *exec, const cdam_error *why);
 

@@ -71,7 +71,7 @@ static void drop_ends(cdam_exec_agent *exec) {
   }
 }
 
-static void begin(cdam_exec_agent *exec) {
+void cdam_exec_agent_end(cdam_exec_agent *exec) {
   if (exec->op.finished || exec->ending) return;
   exec->ending = true;
   drop_ends(exec);
@@ -86,14 +86,14 @@ static void begin(cdam_exec_agent *exec) {
 
 void cdam_exec_agent_give_up(cdam_exec_agent *exec, const cdam_error *why) {
   if (exec->failure.code == CDAM_OK) exec->failure = *why;
-  begin(exec);
+  cdam_exec_agent_end(exec);
 }
 
 void cdam_exec_agent_deadline(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_exec_agent *exec = (cdam_exec_agent *)op;
   exec->deadline = NULL;
-  if (!exec->track.exited) begin(exec);
+  if (!exec->track.exited) cdam_exec_agent_end(exec);
 }
 
 void cdam_exec_agent_abort(cdam_operation *op) {

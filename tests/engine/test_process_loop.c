@@ -282,6 +282,38 @@ static void a_loop_that_goes(void **state) {
   await_gone(*state, "9401");
 }
 
+/* ---- handles that are freed in their callback ---- */
+
+static void free_at_once(void *user, cdam_process *process) {
+  cdam_process_free(process);
+  ++*(int *)user;
+}
+
+static void spawned_to_be_freed(void *user, cdam_status status, cdam_process *process,
+                                const cdam_error *err) {
+  assert_ok(status, err);
+  cdam_process_on_ready(process, free_at_once, user);
+}
+
+static void freed_in_callbacks(void **state) {
+  setting this = begin(state);
+  static const char *const scripts[] = {"echo x; sleep 9501",      "yes 9502",   "exit 1",
+                                        "yes 9503 & yes 9504 >&2", "kill -9 $$", "sleep 0.1"};
+  enum { COUNT = sizeof scripts / sizeof *scripts };
+  int freed = 0;
+  cdam_error err;
+  for (int i = 0; i < 4 * COUNT; i++) {
+    const cdam_process_command command = {.argv = SH(scripts[i % COUNT]), .terminal = i % 5 == 0};
+    assert_ok(cdam_process_spawn_start(this.loop, this.home->session, &command, spawned_to_be_freed,
+                                       &freed, NULL, &err),
+              &err);
+  }
+  while (freed < 4 * COUNT)
+    turn(&this);
+  cdam_loop_free(this.loop);
+  await_gone(*state, "950");
+}
+
 /* ---- the calls that do not fit ---- */
 
 static void calls_of_a_loop(void **state) {
@@ -324,7 +356,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sixty_four_at_once),    cmocka_unit_test(a_thousand),
       cmocka_unit_test(many_commands_at_once), cmocka_unit_test(cancelled_spawns),
-      cmocka_unit_test(a_loop_that_goes),      cmocka_unit_test(calls_of_a_loop),
+      cmocka_unit_test(a_loop_that_goes),      cmocka_unit_test(freed_in_callbacks),
+      cmocka_unit_test(calls_of_a_loop),
   };
   return cmocka_run_group_tests(tests, make_sandbox, end_sandbox);
 }

@@ -105,7 +105,7 @@ CDAM_API void cdam_loop_set_max_connections(cdam_loop *loop, unsigned count);
  *   create, resume   as after a failure: a container that it made is removed, one that it started
  *                    is stopped again. A request that the engine is at is not interrupted; its
  *                    answer is waited for
- *   exec             the command is killed as at its deadline; the message tells when it
+ *   exec, spawn      the command is ended as at its deadline; the message tells when it
  *                    may still be running
  *   stop, delete     the engine may go on with it
  *   others           nothing was changed

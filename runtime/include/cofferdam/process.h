@@ -238,7 +238,12 @@ CDAM_API bool cdam_process_list_get(const cdam_process_list *list, size_t index,
 CDAM_API CDAM_CHECK cdam_status cdam_process_forget(cdam_session *session, const char *key,
                                                     cdam_error *err);
 
-/* ---- in a loop ---- */
+/* ---- in a loop ----
+ *
+ * A process is no operation: cdam_loop_pending does not count it, and it goes on when none is
+ * pending. When its loop is freed it is given up as by cdam_process_free; the handle stays to be
+ * freed. To cancel a spawn ends what it has started; nothing of it remains.
+ */
 
 /* There may be events (cdam_process_next until CDAM_PROCESS_NOTHING), or room for input. Called in
  * cdam_loop_dispatch. */
