@@ -56,7 +56,7 @@ def python(*command, **options) -> subprocess.CompletedProcess:
 
 
 # What is needed to generate and build the library and its command line.
-PARTS = ("codegen", "generated", "runtime", "schema", "meson.build", "LICENSE")
+PARTS = ("codegen", "generated", "man", "runtime", "schema", "meson.build", "LICENSE")
 
 
 def must(done: subprocess.CompletedProcess) -> subprocess.CompletedProcess:
