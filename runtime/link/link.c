@@ -115,6 +115,10 @@ void cdam_link_break(cdam_link *link, const cdam_error *why) {
 
 void cdam_link_end(cdam_link *link, const cdam_error *why) {
   if (cdam_link_is_ending(link)) return;
+  if (why->code == CDAM_ERR_NO_MEMORY) {
+    cdam_link_break(link, why);
+    return;
+  }
   link->trouble = *why;
   link->state = CDAM_LINK_ENDING;
   hang_up(link);

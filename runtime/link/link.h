@@ -105,7 +105,8 @@ static inline bool cdam_channel_is_open(const cdam_channel *channel) {
 bool cdam_channel_can_send(cdam_channel *channel);
 
 /* Sends a message on an open channel. Charged ones only after cdam_channel_can_send.
- * CDAM_ERR_NO_MEMORY breaks the link. */
+ * CDAM_ERR_NO_MEMORY breaks the link; of one that broke already the error is what broke it. Either
+ * way `done` follows. CDAM_ERR_ARGUMENT for a closed channel. */
 cdam_status cdam_channel_send(cdam_channel *channel, cdam_to_agent *message, cdam_error *err);
 
 /* Data, the form that is used most: without building a message. At most CDAM_LINK_PIECE bytes. */

@@ -138,8 +138,8 @@ struct cdam_link {
 /* It is of no use any more, for this reason. Its channels are told where steps run. */
 void cdam_link_break(cdam_link *link, const cdam_error *why);
 
-/* The same, but the engine is asked first whether the container is the reason. `why` is what it
- * is otherwise. */
+/* The same, but the engine is asked first whether the container is the reason, unless memory was
+ * lacking. `why` is what it is otherwise. */
 void cdam_link_end(cdam_link *link, const cdam_error *why);
 
 static inline bool cdam_link_is_ending(const cdam_link *link) {
