@@ -138,7 +138,7 @@ int cli_help_overview(const cli_args *args, const cli_command *const *commands,
           "\nExit status:\n",
           stdout);
     fputs(cli_exits_sandbox, stdout);
-    puts("exec ends with the status of its command; see 'cofferdam exec --help'.");
+    puts("exec and attach end with the status of the command; see 'cofferdam exec --help'.");
   }
   printf("\nMore: cofferdam COMMAND --help\n");
   return cli_finish_stdout(args);

@@ -56,7 +56,9 @@ class Terminal:
         while text not in self.shown:
             left = deadline - time.monotonic()
             self.test.assertGreater(left, 0, (text, self.shown[-2000:]))
-            self.read(left)
+            ended = self.run.poll() is not None
+            if not self.read(0 if ended else min(left, 0.2)) and ended:
+                self.test.fail((text, self.shown[-2000:]))
         before, _, self.shown = self.shown.partition(text)
         return before
 

@@ -126,7 +126,8 @@ class Running(EngineTest):
 
 class Input(Running):
     def cat(self, data):
-        done = self.expect(OK, "exec", "-i", "--state", self.state, "--", BUSYBOX, "cat", stdin=data)
+        done = self.expect(OK, "exec", "-i", "--state", self.state, "--", BUSYBOX, "cat",
+                           stdin=data)
         self.assertEqual(done.stderr, b"")
         self.assertEqual(hashlib.sha256(done.stdout).hexdigest(), hashlib.sha256(data).hexdigest())
 
@@ -259,7 +260,8 @@ class Output(Running):
         self.assertTrue(self.running("sleep 86398"))
 
     def test_a_child_that_writes_a_little_later(self):
-        done = self.exec(self.state, "sh", "-c", "(sleep 1; echo late) & echo early; exit 4", code=4)
+        done = self.exec(self.state, "sh", "-c", "(sleep 1; echo late) & echo early; exit 4",
+                         code=4)
         self.assertEqual(done.stdout, b"early\nlate\n")
 
 
@@ -326,6 +328,28 @@ class NoAgent(EngineTest):
     def test_the_status_and_output(self):
         done = self.exec(self.state, "sh", "-c", "echo out; echo err >&2; exit 7", code=7)
         self.assertEqual((done.stdout, done.stderr), (b"out\n", b"err\n"))
+
+    def test_not_started(self):
+        run = ["exec", "--state", self.state]
+        self.refused(127, *run, "--", "no-such-program", says="no-such-program")
+        self.refused(127, *run, "--", "/no/such", says="/no/such")
+        self.exec(self.state, "sh", "-c", "echo x >/plain")
+        self.refused(126, *run, "--", "/plain", says="/plain")
+        self.refused(126, *run, "--workdir", "/nowhere", "--", BUSYBOX, "true", says="/nowhere")
+        self.refused(126, *run, "--user", "nosuchuser", "--", BUSYBOX, "true", says="nosuchuser")
+
+    def test_timeout(self):
+        done = self.expect(TIMED_OUT, "exec", "--state", self.state, "--timeout", "0.5", "--",
+                           BUSYBOX, "sh", "-c", "echo before; exec /bin/busybox sleep 60")
+        self.assertEqual(done.stdout, b"before\n")
+        self.assertRegex(done.stderr.decode(), r"^cofferdam: timed out.*\n$")
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "wb") as full:
+            done = self.run_cli("exec", "--state", self.state, "--", BUSYBOX, "echo", "x",
+                                stdout=full)
+        self.assertEqual(done.returncode, EXEC_FAILED)
+        self.assertIn(b"stdout", done.stderr)
 
     def test_what_there_is_not(self):
         for flags in (["-i"], ["-t"], ["-d"], ["-di"]):

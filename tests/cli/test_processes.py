@@ -68,7 +68,7 @@ class Following(Detached):
                          says="offset")
 
     def test_logs_do_not_wait(self):
-        key = self.start("echo one; echo two >&2; exec sleep 60")
+        key = self.start("echo one; echo two >&2; exec sleep 600")
         self.wait_for(key, lambda entry: entry["stderr"]["end"] == 4)
         done = self.logs(key)
         self.assertEqual((done.stdout, done.stderr), (b"one\n", b"two\n"))
@@ -81,7 +81,8 @@ class Following(Detached):
         done = self.attach(key, OK)
         self.assertEqual(len(done.stdout), kept["end"] - kept["begin"])
         self.assertTrue(done.stdout.endswith(b"\0end\n"))
-        self.assertRegex(done.stderr.decode(), rf"^cofferdam: note: {kept['begin']} bytes of stdout")
+        self.assertRegex(done.stderr.decode(),
+                         rf"^cofferdam: note: {kept['begin']} bytes of stdout")
 
     def test_input(self):
         key = self.start("read x; echo got $x; read x; echo and $x", "-i")
@@ -151,7 +152,8 @@ class Listing(Detached):
         self.assertIsNone(listed[second]["exit"])
         self.assertRegex(listed[second]["started"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         table = self.expect(OK, "ps", "--state", self.state).stdout.decode()
-        self.assertRegex(table, rf"(?m)^{first} +\d+ +exited 7 +20\S+Z +/bin/busybox sh -c echo abc")
+        self.assertRegex(table,
+                         rf"(?m)^{first} +\d+ +exited 7 +20\S+Z +/bin/busybox sh -c echo abc")
         self.assertRegex(table, rf"(?m)^{second} +\d+ +running ")
 
     def test_arguments_change_no_terminal(self):

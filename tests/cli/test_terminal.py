@@ -154,7 +154,8 @@ class WaysOut(TerminalTest):
         window.expect(b"cofferdam: ")
 
     def test_a_command_that_is_not_there(self):
-        window = Terminal(self, [CLI, "exec", "-it", "--state", self.state, "--", "no-such-program"])
+        window = Terminal(self, [CLI, "exec", "-it", "--state", self.state, "--",
+                                 "no-such-program"])
         self.assertEqual(window.end(), 127)
         window.expect(b"no-such-program")
 

@@ -64,10 +64,12 @@ class Usage(CliTest):
 
     def test_letters(self):
         missing = str(self.path("missing"))
-        for flags in (["-i"], ["-d", "-t"], ["-dit"], ["-u", "1000"], ["-u1000"], ["-dw/", "-eA=1"]):
+        for flags in (["-i"], ["-d", "-t"], ["-dit"], ["-u", "1000"], ["-u1000"],
+                      ["-dw/", "-eA=1"]):
             self.refused(INVALID, "exec", *flags, "--state", missing, "--", "true", says=missing)
         self.usage("exec", "-ix", "--state", "s", "--", "true", says="-ix")
-        self.usage("exec", "-i", "-i", "--state", "s", "--", "true", says="--interactive is given twice")
+        self.usage("exec", "-i", "-i", "--state", "s", "--", "true",
+                   says="--interactive is given twice")
         self.usage("exec", "-ii", "--state", "s", "--", "true", says="twice")
         self.usage("exec", "-u", says="-u needs a value")
         self.usage("exec", "-e", "SECRET", "--state", "s", "--", "true", says="KEY=VALUE")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the C examples of README.md, ARCHITECTURE.md and examples/: check.py ROOT BUILD
+"""Compiles and runs the C examples of README.md, ARCHITECTURE.md, docs/live-sessions.md and
+examples/: check.py ROOT BUILD
 
 A block that begins with ```c and has a main() is a whole program: it is compiled with warnings
 as errors, linked with the shared library, and run in an empty directory with the name of a test
@@ -173,7 +174,7 @@ def main(root, build):
     os.environ.setdefault("COFFERDAM_AGENT_DIR", str(build / "runtime/agent"))
     tap = Tap()
     with tempfile.TemporaryDirectory() as work:
-        for name in ("README.md", "ARCHITECTURE.md"):
+        for name in ("README.md", "ARCHITECTURE.md", "docs/live-sessions.md"):
             path = root / name
             if path.exists():
                 check_file(tap, root, build, path, Path(work))
