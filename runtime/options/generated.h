@@ -63,8 +63,7 @@ cdam_status cdam_generated_resolve_profile(cdam_options *options, cdam_error *er
 
 /* A state that names a profile has all isolating options that it stands for, or
  * CDAM_ERR_INVALID. Which values, is the affair of the release that resolved it. */
-cdam_status cdam_generated_check_profile(const Cofferdam__V1__SessionState *state,
-                                         cdam_error *err);
+cdam_status cdam_generated_check_profile(const Cofferdam__V1__SessionState *state, cdam_error *err);
 
 /* (e) Compares every option in use with the answer of GET /containers/{id}/json.
  * CDAM_ERR_DRIFT. */
