@@ -111,7 +111,9 @@ class SameBytes(Scratch):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         out = self.directory / "second"
-        done = python(CODEGEN / "generate.py", "--descriptor-set", plain, "--out", out)
+        done = python(
+            CODEGEN / "generate.py", "--schema", self.schema, "--descriptor-set", plain, "--out", out
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(tree(out), first)
 
