@@ -14,7 +14,7 @@ typedef struct cdam_duplex_queue {
   cdam_chunk *first;
   cdam_chunk *last;
   cdam_chunk *spare; /* one that is used again, or NULL */
-  size_t length; /* of all the bytes in it */
+  size_t length;     /* of all the bytes in it */
 } cdam_duplex_queue;
 
 /* All of them, or, out of memory, none. */

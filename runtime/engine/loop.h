@@ -73,7 +73,7 @@ struct cdam_loop {
   unsigned max_connections;
   unsigned running;
   unsigned running_streams;
-  unsigned connections; /* that may have been made so far */
+  unsigned connections;                      /* that may have been made so far */
   struct cdam_exchange_list waiting;         /* for a connection, in the order of their coming */
   struct cdam_exchange_list waiting_streams; /* likewise */
 
