@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "engine/loop.h"
 #include "tree/transfer.h"
 
 /* Before others in the loop have their turn. The channel's queue is bounded as well. */
-enum { PARTS_A_TURN = 64 };
+enum { PARTS_A_TURN = 64, TURN_US = 1000 };
 
 typedef struct upload {
   cdam_tree_transfer transfer; /* first */
@@ -125,7 +126,8 @@ static bool may_send(upload *u) {
 }
 
 static void send_some(upload *u) {
-  for (int i = 0; i < PARTS_A_TURN; i++) {
+  const int64_t until = cdam_now_us() + TURN_US;
+  for (int i = 0; i < PARTS_A_TURN && (i == 0 || cdam_now_us() < until); i++) {
     cdam_tree_part part;
     cdam_error error;
     if (!may_send(u)) return;

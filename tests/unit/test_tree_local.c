@@ -2,6 +2,7 @@
 /* runtime/tree: local trees, and what a hostile sandbox may send to become one. */
 #include "tree_support.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "tree/walk.h"
@@ -156,6 +157,40 @@ static void existing_files(void **unused) {
   }
 }
 
+/* Not when all of the content has come. */
+static void told_before_the_content(void **unused) {
+  (void)unused;
+  cdam_error err;
+  bool made;
+  shell("mkdir to to/d && echo old >to/f");
+  for (int i = 0; i < 3; i++) {
+    cdam_tree_target *target = writer_of("to", i == 2);
+    cdam_entry top = entry_of(CDAM_ENTRY(DIRECTORY), "");
+    cdam_entry file = entry_of(CDAM_ENTRY(FILE), i ? "d" : "f");
+    assert_int_equal(target->entry(target, &top, "", &made, &err), CDAM_OK);
+    assert_int_equal(target->entry(target, &file, i ? "d" : "f", &made, &err), CDAM_ERR_IO);
+    assert_int_equal(err.system_errno, i ? EISDIR : EEXIST);
+    target->free(target);
+  }
+}
+
+/* What comes must be able to come into a directory that is read-only for now. */
+static void read_only_ones_are_opened(void **unused) {
+  (void)unused;
+  cdam_error err;
+  bool made;
+  shell("mkdir to && chmod 0555 to");
+  cdam_tree_target *target = writer_of("to", false);
+  cdam_entry top = entry_of(CDAM_ENTRY(DIRECTORY), "");
+  assert_int_equal(target->entry(target, &top, "", &made, &err), CDAM_OK);
+  assert_int_equal(shell("test $(stat -c %%a to) = 755"), 0);
+  top = entry_of(CDAM_ENTRY(LEAVE_DIRECTORY), "");
+  top.mode = 0500;
+  assert_int_equal(target->entry(target, &top, "", &made, &err), CDAM_OK);
+  assert_int_equal(shell("test $(stat -c %%a to) = 500"), 0);
+  target->free(target);
+}
+
 /* The way into a directory is never a link. */
 static void existing_directories(void **unused) {
   (void)unused;
@@ -217,6 +252,10 @@ static const step lies[][6] = {
     {TREE, {CDAM_ENTRY(DIRECTORY), "a", NULL, 0}, {CDAM_ENTRY(LEAVE_DIRECTORY), "b", NULL, 0}},
     {TREE, {CDAM_ENTRY(LEAVE_DIRECTORY), "", NULL, 0}, {CDAM_ENTRY(LEAVE_DIRECTORY), "", NULL, 0}},
     {TREE, {CDAM_ENTRY(LEAVE_DIRECTORY), "", NULL, 0}, TREE},
+    {TREE, {CDAM_ENTRY(DIRECTORY), "a", NULL, 0}, {CDAM_ENTRY(FILE), "axb", NULL, 0}},
+    {TREE, {CDAM_ENTRY(DIRECTORY), "a", NULL, 0}, {CDAM_ENTRY(FILE), "b/x", NULL, 0}},
+    {TREE, {CDAM_ENTRY(DIRECTORY), "a", NULL, 0}, {CDAM_ENTRY(LEAVE_DIRECTORY), "ab", NULL, 0}},
+    {TREE, {CDAM_ENTRY(FILE), "a", NULL, 1}, {CDAM_ENTRY(FILE), "d", NULL, 1}},
     {TREE, {CDAM_ENTRY(LINK), "a", "", 0}},
     {TREE, {CDAM_ENTRY(HARD_LINK), "a", "", 0}},
     {TREE, {CDAM_ENTRY(HARD_LINK), "a", "b", 0}},
@@ -229,6 +268,11 @@ static const step lies[][6] = {
     {TREE, {CDAM_ENTRY(HARD_LINK), "a", "sub/..", 0}},
     {TREE, {CDAM_ENTRY(HARD_LINK), "a", "sub", 0}},
     {TREE, {CDAM_ENTRY(LINK), "d", "sub", 0}, {CDAM_ENTRY(HARD_LINK), "a", "d/old", 0}},
+    {TREE,
+     {CDAM_ENTRY(FILE), "f", NULL, 0},
+     {-1, NULL, NULL, 0},
+     {CDAM_ENTRY(LINK), "d", ".", 0},
+     {CDAM_ENTRY(HARD_LINK), "a", "d/f", 0}},
 };
 
 static cdam_status play(const step *steps, size_t count, cdam_tree_target *target,
@@ -271,7 +315,7 @@ static void lies_are_told(void **unused) {
     if (status != CDAM_ERR_AGENT) fail_msg("lie %zu: %d %s", i, status, err.message);
     assert_non_null(strstr(err.message, "the agent sent a tree that is none"));
     assert_int_equal(temporaries(), 0);
-    shell("rm -rf world/new world/to/a world/to/d; chmod 755 world/to");
+    shell("rm -rf world/new world/to/a world/to/d world/to/f; chmod 755 world/to");
     assert_int_equal(shell("diff -r --no-dereference world before"), 0);
   }
 }
@@ -443,6 +487,8 @@ int main(void) {
       TEST(a_growing_file_is_cut),
       TEST(too_deep_is_an_error),
       TEST(existing_files),
+      TEST(told_before_the_content),
+      TEST(read_only_ones_are_opened),
       TEST(existing_directories),
       TEST(lies_are_told),
       TEST(long_names_and_bad_bytes),
