@@ -505,7 +505,7 @@ static void arguments(void **state) {
   refuse_command(&(cdam_exec_command){.argv = exec_argv, .workdir = "tmp"}, "workdir");
   refuse_command(&(cdam_exec_command){.argv = exec_argv, .workdir = ""}, "workdir");
   refuse_command(&(cdam_exec_command){.argv = exec_argv, .timeout_ms = -1}, "timeout_ms");
-  refuse_command(&(cdam_exec_command){.argv = exec_argv, .reserved = {[7] = (void *)""}},
+  refuse_command(&(cdam_exec_command){.argv = exec_argv, .reserved = {[3] = (void *)""}},
                  "reserved");
 }
 
