@@ -33,6 +33,7 @@ typedef struct walk {
 } walk;
 
 static cdam_status fail_at(const walk *w, const char *what, int error, cdam_error *err) {
+  if (error == ENOMEM) return cdam_fail_memory(err);
   cdam_fail(err, CDAM_ERR_IO, "cannot %s %s%s%.*s: %s", what, w->at.text, w->length ? "/" : "",
             (int)w->length, w->path, strerror(error));
   if (err) err->system_errno = error;
@@ -95,7 +96,7 @@ static cdam_status enter(walk *w, int at, const char *name, cdam_tree_part *part
       closedir(directory);
     else
       close(fd);
-    return error == ENOMEM ? cdam_fail_memory(err) : fail_at(w, "open", error, err);
+    return fail_at(w, "open", error, err);
   }
   w->levels[w->depth] = directory;
   w->lengths[w->depth++] = w->length;

@@ -34,6 +34,7 @@ typedef struct writer {
 
 static cdam_status fail_at(const writer *w, const char *what, cdam_error *err) {
   int error = errno;
+  if (error == ENOMEM) return cdam_fail_memory(err);
   const char *between = *w->path ? "/" : "";
   cdam_status status = cdam_fail(err, CDAM_ERR_IO, "cannot %s %s%s%s: %s", what, w->at.text,
                                  between, w->path, strerror(error));
@@ -147,8 +148,10 @@ static bool rename_new(int directory, const char *from, const char *to) {
 static bool remember(writer *w) {
   struct stat info;
   if (w->now.links < 2) return true;
-  return fstat(w->file, &info) == 0 &&
-         cdam_tree_links_add(&w->made, info.st_dev, info.st_ino, NULL, 0);
+  if (fstat(w->file, &info) != 0) return false;
+  if (cdam_tree_links_add(&w->made, info.st_dev, info.st_ino, NULL, 0)) return true;
+  errno = ENOMEM;
+  return false;
 }
 
 static bool complete(writer *w) {

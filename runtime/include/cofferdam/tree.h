@@ -63,8 +63,12 @@ CDAM_API CDAM_CHECK cdam_status cdam_tree_download(cdam_session *session, const 
  * Written is a pax archive, in which a directory's own entry is "./" and the rest relative to it; a
  * file's has its name.
  *
+ * A directory that is only implied, or met again, keeps the mode and time that it has (0755 and now
+ * when it is made). Names are bytes where the program's locale is C or UTF-8.
+ *
  * An archive is read and written as it streams, so these calls wait: there are no _start forms. In
- * a program with an event loop, use them in a thread with a session of its own. Since 0.1. */
+ * a program with an event loop, use them in a thread with a session of its own. libarchive ends the
+ * process when it has no memory for some of what it keeps. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_tree_upload_tar(cdam_session *session,
                                                      const cdam_source *source, const char *path,
                                                      const cdam_tree_options *options,
