@@ -9,27 +9,13 @@
 #include "report.h"
 
 static const cli_command *const commands[] = {
-    &cli_create,
-    &cli_resume,
-    &cli_exec,
-    &cli_ps,
-    &cli_attach,
-    &cli_logs,
-    &cli_kill,
-    &cli_cp,
-    &cli_ls,
-    &cli_cat,
-    &cli_list,
-    &cli_rm,
-    &cli_reap,
-    &cli_state_show,
-    &cli_state_diff,
-    &cli_state_check,
-    &cli_state_seal,
-    &cli_state_verify,
-    &cli_state_import,
-    &cli_state_export,
-    NULL,
+    &cli_create,       &cli_resume,       &cli_exec,
+    &cli_ps,           &cli_attach,       &cli_logs,
+    &cli_kill,         &cli_cp,           &cli_ls,
+    &cli_cat,          &cli_list,         &cli_rm,
+    &cli_reap,         &cli_state_show,   &cli_state_diff,
+    &cli_state_check,  &cli_state_seal,   &cli_state_verify,
+    &cli_state_import, &cli_state_export, NULL,
 };
 
 /* What may stand before the command. */

@@ -193,13 +193,17 @@ static bool same_file(int fd, const char *path) {
          by_fd.st_ino == by_path.st_ino;
 }
 
-static int check_claim(const char *path, int fd) {
+static int check_claim(cli_claim *claim) {
+  const char *path = claim->path;
+  int fd = claim->fd;
   struct stat now;
   if (fstat(fd, &now) == 0 && !S_ISREG(now.st_mode)) {
     cli_say("%s is not a regular file; use another name, or - for standard output", path);
     return CLI_INVALID;
   }
   bool busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  /* Another one has locked what we made before we did, and the file is now its own. */
+  if (busy) claim->made = false;
   /* Whoever held the lock before us has put a state there by renaming. */
   if (busy || !same_file(fd, path)) {
     cli_say("%s is being written by another cofferdam; use another name", path);
@@ -223,7 +227,7 @@ int cli_claim_new_file(const cli_args *args, const char *path, cli_claim *claim)
     cli_say("cannot write %s: %s; nothing was done", path, strerror(errno));
     return CLI_INVALID;
   }
-  int code = check_claim(path, claim->fd);
+  int code = check_claim(claim);
   if (code != CLI_OK) cli_claim_release(claim);
   return code;
 }

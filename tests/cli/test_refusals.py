@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import time
 
 from support import (CLI, DRIFT, ENGINE, EXEC_FAILED, INVALID, USAGE, CliTest, PullingEngine,
                      StubbornHandler, Tripwire, field, sealed, sealed_with_key, unsealed)
@@ -242,6 +243,22 @@ class Pull(CliTest):
         self.assertEqual(out, b"")
         self.assertEqual(err, b"cofferdam: interrupted; nothing was left behind\n")
         self.assertFalse(self.state.exists())
+
+    def test_one_of_many_has_the_file(self):
+        """Also when it is locked by another one than made it."""
+        for number in range(20):
+            state = self.path(f"s{number}")
+            runs = [subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image",
+                                      "far:away", "--state", state], stderr=subprocess.DEVNULL)
+                    for _ in range(6)]
+            deadline = time.monotonic() + 20
+            while sum(run.poll() is None for run in runs) > 1 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(sum(run.poll() is None for run in runs), 1)
+            self.assertTrue(state.exists())
+            for run in runs:
+                run.kill()
+                run.wait()
 
     def test_progress_on_a_terminal(self):
         leader, terminal = pty.openpty()
