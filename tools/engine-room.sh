@@ -52,6 +52,8 @@ clean_up() {
 # The engine is asked for its containers only as long as it answers.
 stop_engine() {
   [ -n "$dockerd" ] || return 0
+  # A test may have started it anew (tests/engine/own_engine.sh).
+  dockerd=$(cat "$dir/pid" 2>/dev/null || echo "$dockerd")
   local left=()
   mapfile -t left < <(timeout 20 docker ps -aq 2>/dev/null)
   [ ${#left[@]} -eq 0 ] || timeout 60 docker rm -f "${left[@]}" >/dev/null 2>&1 || true

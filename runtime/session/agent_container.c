@@ -19,7 +19,8 @@ static cdam_status drift(const char *path, const char *expected, const json_t *a
 }
 
 const char *cdam_agent_digest_of(const json_t *inspect) {
-  return cdam_label_of(inspect, CDAM_LABEL_AGENT);
+  const char *digest = cdam_label_of(inspect, CDAM_LABEL_AGENT);
+  return digest && *digest ? digest : NULL;
 }
 
 static bool is_text(const json_t *json, const char *text) {

@@ -100,9 +100,21 @@ static bool put_agent(json_t *body, json_t *host_config, json_t *labels, const c
 
 /* ---- the body ---- */
 
+/* A container has its image's labels too, and an image that was made from a sandbox has the
+ * sandbox's: an old deadline, say. Empty ones say nothing. */
+static bool outdo_image(json_t *labels) {
+  static const char *const keys[] = {CDAM_LABEL_AGENT, CDAM_LABEL_DEADLINE};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (!json_object_get(labels, keys[i]) &&
+        json_object_set_new(labels, keys[i], json_string("")) != 0)
+      return false;
+  return true;
+}
+
 static bool put_identity(json_t *labels, const char *session_id, const char *creation_id) {
   return json_object_set_new(labels, CDAM_LABEL_SESSION, json_string(session_id)) == 0 &&
-         json_object_set_new(labels, CDAM_LABEL_CREATION, json_string(creation_id)) == 0;
+         json_object_set_new(labels, CDAM_LABEL_CREATION, json_string(creation_id)) == 0 &&
+         outdo_image(labels);
 }
 
 cdam_status cdam_create_request_body(const cdam_state *state, const char *image,

@@ -210,6 +210,8 @@ class Processes(Case):
         self.assertGreater(time.time() - t, 0.6)
 
     def test_kill_rest(self):
+        if EMULATED:
+            return  # qemu-user knows no subreapers: an orphan is nobody's
         c = self.c
         r = c.run(sh("setsid sleep 351 & echo x"), kill_rest=True)
         self.assertEqual((r.exit.code, r.out, r.exit.ended_by), (0, b"x\n", pb.ENDED_BY_ITSELF))

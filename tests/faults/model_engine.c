@@ -128,7 +128,9 @@ void model_put_container(model_engine *model, const char *id, const char *name, 
 }
 
 static bool runs_agent(const model_engine *model) {
-  return json_object_get(json_object_get(model->body, "Labels"), "io.cofferdam.agent") != NULL;
+  const char *label = json_string_value(
+      json_object_get(json_object_get(model->body, "Labels"), "io.cofferdam.agent"));
+  return label && *label;
 }
 
 static void answer_create(void *user, const scripted_request *request, scripted_reply *reply) {

@@ -41,7 +41,7 @@ static void the_body(void **state) {
       "\"ReadOnly\":true,\"Source\":\"VOLUME\",\"Target\":\"/.cofferdam\",\"Type\":\"volume\","
       "\"VolumeOptions\":{\"NoCopy\":true}}],\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
       "\"Labels\":{\"io.cofferdam.agent\":\"DIGEST\",\"io.cofferdam.creation-id\":\"ID\","
-      "\"io.cofferdam.session-id\":\"ID\"},\"OpenStdin\":true,"
+      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.session-id\":\"ID\"},\"OpenStdin\":true,"
       "\"StdinOnce\":true,\"StopSignal\":\"SIGTERM\"}");
   free(text);
 }

@@ -58,20 +58,19 @@ static void assert_body(model_engine *model, const char *expected) {
 
 static void body_with_none(void **state) {
   assert_int_equal(create(*state, CDAM_NETWORK_MODE_NONE, NULL), CDAM_OK);
-  assert_body(
-      *state,
-      "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
-      "\"HostConfig\":{\"Init\":true,\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
-      "\"Labels\":{\"io.cofferdam.creation-id\":\"ID\",\"io.cofferdam.session-id\":\"ID\"}}");
+  assert_body(*state,
+              "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
+              "\"HostConfig\":{\"Init\":true,\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
+              "\"Labels\":{\"io.cofferdam.agent\":\"\",\"io.cofferdam.creation-id\":\"ID\","
+              "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.session-id\":\"ID\"}}");
 }
 
 static void body_with_unset(void **state) {
   assert_int_equal(create(*state, CDAM_NETWORK_MODE_UNSET, NULL), CDAM_OK);
-  assert_body(
-      *state,
-      "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
-      "\"HostConfig\":{\"Init\":true},\"Image\":\"busybox:1\","
-      "\"Labels\":{\"io.cofferdam.creation-id\":\"ID\",\"io.cofferdam.session-id\":\"ID\"}}");
+  assert_body(*state, "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
+                      "\"HostConfig\":{\"Init\":true},\"Image\":\"busybox:1\","
+                      "\"Labels\":{\"io.cofferdam.agent\":\"\",\"io.cofferdam.creation-id\":\"ID\","
+                      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.session-id\":\"ID\"}}");
 }
 
 static void name_and_label_are_the_session(void **state) {
