@@ -145,6 +145,9 @@ class PullingEngine(socketserver.ThreadingUnixStreamServer):
         self.pulling = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, *_):
+        """A client that was killed."""
+
     def close(self):
         self.shutdown()
         self.server_close()
