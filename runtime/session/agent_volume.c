@@ -200,6 +200,11 @@ static void inspect_helper(cdam_operation *op, cdam_step next) {
   ask(op, (cdam_request){.method = "GET", .path = path}, next);
 }
 
+/* Podman answers with a 500 for one that is being removed. */
+static bool is_missing(const cdam_reply *reply) {
+  return reply->http == 404 || (reply->http >= 400 && strcasestr(reply->body, "no such container"));
+}
+
 static void holder_seen(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
   cdam_error error;
@@ -208,7 +213,7 @@ static void holder_seen(cdam_operation *op, const cdam_reply *reply) {
   const char *fill = cdam_label_of(inspect, LABEL_FILL);
   const char *id = cdam_json_string_at(inspect, "Id");
   int64_t created = cdam_engine_time(cdam_json_string_at(inspect, "Created"));
-  if (status == CDAM_ERR_NOT_FOUND) {
+  if (is_missing(reply)) {
     wait_for_other(op, job);
   } else if (status != CDAM_OK) {
     refused(op, reply, &error);
@@ -277,12 +282,14 @@ static void helper_made(cdam_operation *op, const cdam_reply *reply) {
   json_decref(json);
 }
 
+/* A container has its image's labels too, which must not make a sandbox of this one. */
 static json_t *helper_body(const cdam_agent_job *job) {
-  return json_pack("{s:s, s:[s], s:[s], s:b, s:{s:s, s:[o], s:{s:s}}, s:{s:s, s:s}}", "Image",
-                   job->image, "Entrypoint", CDAM_AGENT_PATH, "Cmd", "--version", "NetworkDisabled",
-                   1, "HostConfig", "NetworkMode", "none", "Mounts",
+  return json_pack("{s:s, s:[s], s:[s], s:b, s:{s:s, s:[o], s:{s:s}}, s:{s:s, s:s, s:s, s:s}}",
+                   "Image", job->image, "Entrypoint", CDAM_AGENT_PATH, "Cmd", "--version",
+                   "NetworkDisabled", 1, "HostConfig", "NetworkMode", "none", "Mounts",
                    cdam_agent_mount(job->digest, false), "LogConfig", "Type", "none", "Labels",
-                   CDAM_LABEL_AGENT, job->digest, LABEL_FILL, job->fill_id);
+                   CDAM_LABEL_AGENT, job->digest, LABEL_FILL, job->fill_id, CDAM_LABEL_SESSION, "",
+                   CDAM_LABEL_CREATION, "");
 }
 
 static void make_helper(cdam_operation *op, const cdam_reply *reply) {

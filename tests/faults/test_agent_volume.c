@@ -64,7 +64,8 @@ static void the_helper(void **state) {
       "\"LogConfig\":{\"Type\":\"none\"},\"Mounts\":[{\"ReadOnly\":false,\"Target\":\"/"
       ".cofferdam\","
       "\"Type\":\"volume\",\"VolumeOptions\":{\"NoCopy\":true}}],\"NetworkMode\":\"none\"},"
-      "\"Image\":\"" MODEL_IMAGE_ID "\",\"Labels\":{\"io.cofferdam.agent-fill\":\"ID\"},"
+      "\"Image\":\"" MODEL_IMAGE_ID "\",\"Labels\":{\"io.cofferdam.agent-fill\":\"ID\","
+      "\"io.cofferdam.creation-id\":\"\",\"io.cofferdam.session-id\":\"\"},"
       "\"NetworkDisabled\":true}");
   free(text);
   json_decref(body);
@@ -400,6 +401,23 @@ static void takes_over_from_another(void **state) {
   assert_false(this->model->volumes.helper);
 }
 
+/* As Podman has it for a moment: the name is taken, and there is nothing of that name. */
+static void takes_over_from_a_ghost(void **state) {
+  agent_fixture *this = *state;
+  leave_helper(this, "another");
+  fail_at(this->model, &(struct step){.path = "GET *-fill/json"},
+          (scripted_reply){500, .body = "{\"message\":\"x does not exist in database: no such "
+                                        "container\"}"},
+          false);
+  other_client other = {.fixture = this};
+  pthread_t thread;
+  pthread_create(&thread, NULL, create_in_thread, &other);
+  scripted_engine_wait(this->model->engine, "GET", "*-fill/json", 2);
+  this->model->volumes.helper = false;
+  pthread_join(thread, NULL);
+  assert_int_equal(other.status, CDAM_OK);
+}
+
 /* By the engine's clock, whatever ours says. */
 static void a_stale_helper_is_removed(void **state) {
   agent_fixture *this = *state;
@@ -573,6 +591,7 @@ int main(void) {
       AGENT_TEST(a_pruned_marker_costs_a_look),
       AGENT_TEST(waits_for_another),
       AGENT_TEST(takes_over_from_another),
+      AGENT_TEST(takes_over_from_a_ghost),
       AGENT_TEST(a_stale_helper_is_removed),
       AGENT_TEST(a_stranger_with_its_name_is_left_alone),
       AGENT_TEST(its_own_helper_is_known_again),
