@@ -248,7 +248,7 @@ static void *read_slowly(void *user) {
   ssize_t n;
   for (int i = 0; (n = read(fd, bytes, sizeof bytes)) > 0; i++) {
     total += (size_t)n;
-    if (i < 20) usleep(10000);
+    if (i < 20 || total > 19500000) usleep(2000);
   }
   return (void *)total;
 }
@@ -297,10 +297,16 @@ static void sinks_that_fail(void **state) {
 static void a_sink_that_takes_nothing(void **state) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
+  /* There is room for one page, so a write of more would wait for ever. */
+  static char zeros[4096];
+  for (int left = fcntl(ends[1], F_GETPIPE_SZ) - 4096; left > 0; left -= 4096)
+    assert_int_equal(write(ends[1], zeros, sizeof zeros), sizeof zeros);
   cdam_sink sink = {.to_fd = true, .fd = ends[1]};
   int64_t before = cdam_now_ms();
-  cdam_exec_result *result = run(
-      *state, (cdam_exec_command){.argv = SH("yes 8703"), .stdout_sink = &sink, .timeout_ms = 700});
+  cdam_exec_result *result =
+      run(*state, (cdam_exec_command){.argv = SH("dd if=/dev/zero bs=64k count=99; sleep 8703"),
+                                      .stdout_sink = &sink,
+                                      .timeout_ms = 700});
   assert_in_range(cdam_now_ms() - before, 700, 3000);
   assert_true(cdam_exec_result_timed_out(result));
   assert_false(cdam_exec_result_still_running(result));
@@ -396,7 +402,8 @@ static void deadlines(void **state) {
   for (int i = 0; i < 3; i++) {
     static const char *const scripts[] = {
         "echo first; sleep 8801", "trap '' TERM; echo first; setsid sleep 8802 & sleep 8803 8804",
-        "echo first; (setsid sh -c 'trap \"\" TERM; sleep 8805; true' &); sleep 8806"};
+        "echo first; (setsid sh -c 'trap \"\" TERM; sleep 8805; true' >/dev/null 2>&1 &); "
+        "sleep 8806"};
     int64_t before = cdam_now_ms();
     cdam_exec_result *result =
         run(*state, (cdam_exec_command){.argv = SH(scripts[i]), .timeout_ms = 300});
