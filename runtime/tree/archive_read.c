@@ -46,7 +46,8 @@ typedef struct reader {
   char buffer[CDAM_TREE_PIECE];
 } reader;
 
-static const char zeros[CDAM_TREE_PIECE];
+/* Of a hole, a piece at a time: every byte of it is in the library. */
+static const char zeros[8 * 1024];
 
 bool cdam_archive_clean_path(const char *path, char clean[CDAM_TREE_PATH + 1], size_t *length) {
   size_t used = 0;
