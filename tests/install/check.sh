@@ -51,7 +51,7 @@ by_meson() {
 
 statically() {
   local flags
-  read -ra flags <<<"$(pkg-config --libs libcurl jansson libprotobuf-c libcrypto uuid)"
+  read -ra flags <<<"$(pkg-config --libs libcurl jansson libprotobuf-c libcrypto uuid libarchive)"
   gcc -std=c11 -I "$prefix/include" "$work/project/main.c" "$lib_dir/libcofferdam.a" \
     "${flags[@]}" -pthread -o "$work/static" &&
     ! readelf -d "$work/static" | grep -F libcofferdam &&
@@ -63,7 +63,7 @@ links_nothing_private() {
   local flags
   flags=$(pkg_config --libs cofferdam)
   echo "$flags"
-  [[ $flags == *-lcofferdam* ]] && [[ ! $flags =~ -l(curl|jansson|protobuf|crypto|uuid) ]]
+  [[ $flags == *-lcofferdam* ]] && [[ ! $flags =~ -l(curl|jansson|protobuf|crypto|uuid|archive) ]]
 }
 
 manual_pages() {
@@ -71,6 +71,18 @@ manual_pages() {
   man=$(find "$work/root" -type d -name man)
   grep -F '.Sh SYNOPSIS' "$man/man1/cofferdam.1" "$man/man3/libcofferdam.3" &&
     grep -F '.It Fl Fl image' "$man/man7/cofferdam-options.7"
+}
+
+# Where the library looks for it, whole, and not larger than it is meant to be.
+agent_is_there() {
+  local agent
+  agent=$(find "$work/root" -path '*/cofferdam/cofferdam-agent-*' -name "*-$(dpkg --print-architecture)")
+  [ "$(stat -c '%a %F' "$agent")" = '755 regular file' ] &&
+    [ "$(stat -c %s "$agent")" -lt $((256 * 1024)) ] &&
+    "$agent" --version | grep -F "cofferdam-agent " &&
+    cmp "$agent" "$build/runtime/agent/${agent##*/}" &&
+    grep -qF "${agent#"$work/root"}" <(printf '%s/%s\n' \
+      "$(strings -n 8 "$lib_dir/libcofferdam.so" | grep -x '/.*/cofferdam')" "${agent##*/}")
 }
 
 command_line() {
@@ -93,5 +105,6 @@ tap "the same as C++" by_make CC=g++ STANDARD=c++11
 tap "an outside program by meson" by_meson
 tap "with the static library" statically
 tap "the installed command" command_line
+tap "the agent is installed where the library looks for it" agent_is_there
 tap "the manual pages are installed" manual_pages
 tap_plan
