@@ -321,6 +321,11 @@ void cdam_loop_run_steps(cdam_loop *loop, int64_t until_us) {
   }
 }
 
+cdam_status cdam_loop_check_blocking(const cdam_loop *loop, cdam_error *err) {
+  if (!cdam_loop_is_at_work(loop)) return CDAM_OK;
+  return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
+}
+
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms) {
   if (TAILQ_EMPTY(&loop->ended)) {
     cdam_loop_kick(loop);

@@ -53,7 +53,7 @@ struct cdam_loop {
   cdam_exchange *ping;            /* the one that settles the API version, or NULL */
   struct cdam_posted_list posted; /* are to be run */
   struct cdam_posted_list at_end; /* run when the loop ends */
-  bool turning;                   /* inside cdam_operation_run_in */
+  bool turning;                   /* inside of a blocking call */
   bool performing;     /* inside libcurl: nothing can be taken from it or given to it now */
   unsigned launched;   /* exchanges that were given to it since it last worked */
   bool late;           /* some exchanges should have been given to it meanwhile */
@@ -101,6 +101,14 @@ void cdam_loop_settle(cdam_loop *loop);
 /* Waits at most max_wait_ms (-1: until something ends) and runs the steps of what has
  * ended. */
 void cdam_loop_turn(cdam_loop *loop, int max_wait_ms);
+
+/* Is it at work further up the stack, so that nothing can wait in it? */
+static inline bool cdam_loop_is_at_work(const cdam_loop *loop) {
+  return loop->turning || loop->dispatching;
+}
+
+/* CDAM_ERR_ARGUMENT when it is, for what begins to block in it. */
+cdam_status cdam_loop_check_blocking(const cdam_loop *loop, cdam_error *err);
 
 /* Has `run` called once in the next turn or dispatch, where steps run; the loop does not wait
  * before. Nothing happens when it waits for that already. It may post itself again from `run`, and

@@ -179,8 +179,8 @@ cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step
 
 cdam_status cdam_operation_run_in(cdam_operation *op, cdam_loop *loop, cdam_step start,
                                   cdam_error *err) {
-  if (loop->turning || loop->dispatching)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
+  cdam_status status = cdam_loop_check_blocking(loop, err);
+  if (status != CDAM_OK) return status;
   prepare(op, loop->client, loop);
   if (!cdam_exchange_reserve(loop)) return cdam_fail_memory(err);
   loop->turning = true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file/watch.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -152,18 +151,13 @@ cdam_status cdam_file_watch_new_start(cdam_loop *loop, cdam_session *session, co
   return cdam_file_request_submit(&this->request, loop, session, user, operation, err);
 }
 
-/* The cancelling should not wait for the next call. */
-static void flush(cdam_own_loop *own) {
-  if (own && !own->loop->turning && !own->loop->dispatching) cdam_loop_turn(own->loop, 0);
-}
-
 void cdam_file_watch_free(cdam_file_watch *watch) {
   if (!watch) return;
   bool open = cdam_channel_is_open(&watch->channel);
   if (open) cdam_channel_abandon(&watch->channel);
   if (watch->told.queued) cdam_loop_unpost(cdam_link_loop(watch->link), &watch->told);
   cdam_link_unref(watch->link);
-  if (open) flush(watch->own);
+  if (open) cdam_own_loop_flush(watch->own);
   cdam_own_loop_unref(watch->own);
   cdam_buffer_clear(&watch->events);
   free(watch);
@@ -180,35 +174,20 @@ void cdam_file_watch_on_ready(cdam_file_watch *watch, cdam_file_watch_ready read
 
 /* ---- fetching ---- */
 
-static int wait_ms(int64_t until) {
-  if (until < 0) return -1;
-  int64_t left = until - cdam_now_ms();
-  if (left <= 0) return 0;
-  return left > INT_MAX ? INT_MAX : (int)left;
-}
-
-static cdam_status turn(cdam_loop *loop, int64_t until, cdam_error *err) {
-  if (loop->turning || loop->dispatching)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
-  loop->turning = true;
-  cdam_loop_turn(loop, wait_ms(until));
-  loop->turning = false;
-  return CDAM_OK;
-}
-
 cdam_status cdam_file_watch_next(cdam_file_watch *watch, int64_t timeout_ms, cdam_file_event *event,
                                  cdam_error *err) {
   if (!watch || !event) return cdam_fail(err, CDAM_ERR_ARGUMENT, "watch or event is NULL");
-  int64_t until = -1;
-  if (timeout_ms >= 0 && timeout_ms < INT64_MAX / 2) until = cdam_now_ms() + timeout_ms;
+  int64_t until_us = -1;
+  if (timeout_ms >= 0 && timeout_ms < INT64_MAX / 2000)
+    until_us = cdam_now_us() + timeout_ms * 1000;
   for (bool first = true;; first = false) {
     if (cdam_file_watch_take(watch, event)) return cdam_ok(err);
     if (watch->failed) {
       if (err) *err = watch->failure;
       return watch->failure.code;
     }
-    if (!watch->own || (!first && until >= 0 && cdam_now_ms() >= until)) return cdam_ok(err);
-    cdam_status status = turn(watch->own->loop, until, err);
+    if (!watch->own || (!first && until_us >= 0 && cdam_now_us() >= until_us)) return cdam_ok(err);
+    cdam_status status = cdam_own_loop_turn(watch->own, until_us, err);
     if (status != CDAM_OK) return status;
   }
 }

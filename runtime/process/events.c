@@ -107,14 +107,15 @@ static void drop(cdam_process *process, cdam_process_item *item) {
   process->spare = item;
 }
 
-void cdam_process_drop_current(cdam_process *process) {
+/* Frees what the caller has looked at, and gives its credit back. */
+static void drop_current(cdam_process *process) {
   cdam_process_item *item = process->current;
   process->current = NULL;
   if (item) drop(process, item);
 }
 
 void cdam_process_drop_all(cdam_process *process) {
-  cdam_process_drop_current(process);
+  drop_current(process);
   cdam_process_item *item;
   process->last = NULL;
   while ((item = TAILQ_FIRST(&process->items))) {
@@ -126,7 +127,7 @@ void cdam_process_drop_all(cdam_process *process) {
 }
 
 bool cdam_process_take(cdam_process *process, cdam_process_event *event) {
-  cdam_process_drop_current(process);
+  drop_current(process);
   cdam_process_item *item = TAILQ_FIRST(&process->items);
   if (!item) return false;
   TAILQ_REMOVE(&process->items, item, in_process);

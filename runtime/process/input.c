@@ -12,7 +12,7 @@ static cdam_status check(cdam_process *process, cdam_error *err) {
 
 /* In the loop of a blocking handle, what was written goes now, and what came is taken. */
 static cdam_status push(cdam_process *process, cdam_error *err) {
-  return process->own ? cdam_process_turn(process, 0, err) : CDAM_OK;
+  return process->own ? cdam_own_loop_turn(process->own, 0, err) : CDAM_OK;
 }
 
 static cdam_status send_some(cdam_process *process, const char *bytes, size_t length, size_t *taken,
@@ -57,7 +57,7 @@ cdam_status cdam_process_write(cdam_process *process, const void *bytes, size_t 
     length -= taken;
     if (!length) break;
     while (!process->has_room && status == CDAM_OK)
-      status = cdam_process_turn(process, -1, err);
+      status = cdam_own_loop_turn(process->own, -1, err);
     if (status != CDAM_OK) return status;
   }
   process->wants_room = false;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <limits.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -8,19 +7,18 @@
 
 /* ---- a handle ---- */
 
+static void run_told(cdam_posted *posted) {
+  cdam_process_tell((cdam_process *)((char *)posted - offsetof(cdam_process, told)));
+}
+
 cdam_process *cdam_process_new(cdam_link *link, cdam_own_loop *own) {
   cdam_process *process = calloc(1, sizeof *process);
   if (!process) return NULL;
   TAILQ_INIT(&process->items);
   process->link = cdam_link_ref(link);
   process->own = own ? cdam_own_loop_ref(own) : NULL;
-  process->told.run = cdam_process_run_told;
+  process->told.run = run_told;
   return process;
-}
-
-/* What was said last, such as that nobody listens any more, should not wait for the next call. */
-static void flush(cdam_own_loop *own) {
-  if (own && !own->loop->turning && !own->loop->dispatching) cdam_loop_turn(own->loop, 0);
 }
 
 void cdam_process_free(cdam_process *process) {
@@ -30,7 +28,7 @@ void cdam_process_free(cdam_process *process) {
   cdam_process_drop_all(process);
   if (process->told.queued) cdam_loop_unpost(cdam_link_loop(process->link), &process->told);
   cdam_link_unref(process->link);
-  if (open) flush(process->own);
+  if (open) cdam_own_loop_flush(process->own);
   cdam_own_loop_unref(process->own);
   free(process);
 }
@@ -49,10 +47,6 @@ void cdam_process_tell(cdam_process *process) {
   if (process->ready) process->ready(process->ready_user, process);
 }
 
-void cdam_process_run_told(cdam_posted *posted) {
-  cdam_process_tell(CDAM_PROCESS_OF_TOLD(posted));
-}
-
 /* What came before there was anybody to tell is told now. */
 void cdam_process_on_ready(cdam_process *process, cdam_process_ready ready, void *user) {
   if (!process || process->own) return;
@@ -64,24 +58,6 @@ void cdam_process_on_ready(cdam_process *process, cdam_process_ready ready, void
 }
 
 /* ---- waiting ---- */
-
-static int wait_ms(int64_t until_us) {
-  if (until_us < 0) return -1;
-  int64_t left = until_us - cdam_now_us();
-  if (left <= 0) return 0;
-  int64_t ms = (left + 999) / 1000;
-  return ms > INT_MAX ? INT_MAX : (int)ms;
-}
-
-cdam_status cdam_process_turn(cdam_process *process, int64_t until_us, cdam_error *err) {
-  cdam_loop *loop = process->own->loop;
-  if (loop->turning || loop->dispatching)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
-  loop->turning = true;
-  cdam_loop_turn(loop, wait_ms(until_us));
-  loop->turning = false;
-  return CDAM_OK;
-}
 
 static cdam_status fail_as(const cdam_error *failure, cdam_error *err) {
   if (err) *err = *failure;
@@ -124,7 +100,7 @@ cdam_status cdam_process_next(cdam_process *process, int64_t timeout_ms, cdam_pr
     if (first && timeout_ms >= 0 && timeout_ms < INT64_MAX / 2000)
       until_us = cdam_now_us() + timeout_ms * 1000;
     if (!first && until_us >= 0 && cdam_now_us() >= until_us) break;
-    status = cdam_process_turn(process, until_us, err);
+    status = cdam_own_loop_turn(process->own, until_us, err);
     if (status != CDAM_OK) return status;
   }
   return status == CDAM_OK ? cdam_ok(err) : status;

@@ -53,9 +53,6 @@ struct cdam_process {
   cdam_posted told; /* tells what came before `ready` was set */
 };
 
-#define CDAM_PROCESS_OF_TOLD(posted)                                                               \
-  ((cdam_process *)((char *)(posted)-offsetof(cdam_process, told)))
-
 /* ---- incoming.c ---- */
 
 extern const cdam_channel_events cdam_process_channel_events;
@@ -72,8 +69,7 @@ bool cdam_process_add(cdam_process *process, cdam_process_event_kind kind,
 /* Makes the first one the current one. False when there is none. */
 bool cdam_process_take(cdam_process *process, cdam_process_event *event);
 
-/* Frees the current one, and gives its credit back. */
-void cdam_process_drop_current(cdam_process *process);
+/* Frees all of them, the current one too, and gives their credit back. */
 void cdam_process_drop_all(cdam_process *process);
 
 /* ---- process.c ---- */
@@ -83,11 +79,6 @@ cdam_process *cdam_process_new(cdam_link *link, cdam_own_loop *own);
 
 /* Tells a process of a loop that something has happened. The process may be gone after it. */
 void cdam_process_tell(cdam_process *process);
-void cdam_process_run_told(cdam_posted *posted);
-
-/* Turns the loop of a blocking handle until *until (cdam_now_us(); -1: for ever) or something
- * happened. */
-cdam_status cdam_process_turn(cdam_process *process, int64_t until_us, cdam_error *err);
 
 /* What happens to a handle of which nothing more can come. */
 cdam_status cdam_process_check_alive(const cdam_process *process, cdam_error *err);

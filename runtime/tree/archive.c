@@ -144,9 +144,8 @@ cdam_status cdam_tree_upload_tar(cdam_session *session, const cdam_source *sourc
   if (status != CDAM_OK) return status;
   p.loop = cdam_session_own_loop(session);
   if (!p.loop) return cdam_fail_memory(err);
-  if (p.loop->turning || p.loop->dispatching)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "a blocking call inside of a callback of another");
-  status = cdam_archive_read_new(give_bytes, &p, &feed, err);
+  status = cdam_loop_check_blocking(p.loop, err);
+  if (status == CDAM_OK) status = cdam_archive_read_new(give_bytes, &p, &feed, err);
   if (status == CDAM_OK)
     status = cdam_tree_upload_new(session, path, options ? options : &none, feed, &transfer, err);
   if (status == CDAM_OK) status = push_all(&p, transfer, session, err);
