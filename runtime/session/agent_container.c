@@ -42,6 +42,17 @@ bool cdam_is_agent_mount(const json_t *inspect, const json_t *mount) {
          json_is_false(json_object_get(mount, "RW"));
 }
 
+bool cdam_is_agent_request(const json_t *inspect, const json_t *mount) {
+  const char *digest = cdam_agent_digest_of(inspect);
+  if (!digest || !cdam_is_digest(digest)) return false;
+  char name[CDAM_AGENT_VOLUME_SIZE];
+  cdam_agent_volume_name(digest, name);
+  const json_t *driver = cdam_json_at(mount, "VolumeOptions.DriverConfig");
+  return is_text(json_object_get(mount, "Target"), CDAM_AGENT_DIRECTORY) &&
+         is_text(json_object_get(mount, "Type"), "volume") &&
+         is_text(json_object_get(mount, "Source"), name) && (!driver || json_is_null(driver));
+}
+
 /* Exactly one thing is mounted there, and it is the agent's volume. */
 static cdam_status check_mount(const json_t *inspect, cdam_error *err) {
   static const char expected[] = "the agent's own volume at " CDAM_AGENT_DIRECTORY ", read-only";

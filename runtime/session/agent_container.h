@@ -16,6 +16,9 @@ const char *cdam_agent_digest_of(const json_t *inspect);
  * place? */
 bool cdam_is_agent_mount(const json_t *inspect, const json_t *mount);
 
+/* The same of what its create request asked for (HostConfig.Mounts). */
+bool cdam_is_agent_request(const json_t *inspect, const json_t *mount);
+
 /* A container whose label speaks of an agent has to run it as its first process, from its own
  * volume, with the arguments that the options ask for. One without the label is none of this
  * function's business. CDAM_ERR_DRIFT, CDAM_ERR_NO_MEMORY. */

@@ -43,7 +43,8 @@ static bool takes_away(const json_t *value) {
   return json_is_array(value);
 }
 
-/* Engines that tell their list of masked paths must not tell an empty one. */
+/* Engines that tell their list of paths that are hidden, or not to be written, must not tell an
+ * empty one. */
 static bool is_masked(const json_t *value) {
   return !value || json_is_null(value) || (json_is_array(value) && json_array_size(value) > 0);
 }
@@ -91,6 +92,7 @@ static const struct reach {
     {"HostConfig.NetworkMode", joins_nobody, "no network of somebody else"},
     {"HostConfig.SecurityOpt", takes_away, "nothing"},
     {"HostConfig.MaskedPaths", is_masked, "the engine's default"},
+    {"HostConfig.ReadonlyPaths", is_masked, "the engine's default"},
     {"HostConfig.PublishAllPorts", is_nothing, "false"},
     {"HostConfig.PortBindings", is_nothing, "nothing"},
 };
@@ -129,6 +131,44 @@ static cdam_status check_mounts(const json_t *inspect, bool adopted, cdam_error 
   return CDAM_OK;
 }
 
+/* What was asked for by name, the agent's volume apart, is none of ours, whatever it looks like
+ * among the mounts: a volume may stand for a directory of the host. */
+static cdam_status check_asked_mounts(const json_t *inspect, cdam_error *err) {
+  static const char path[] = "HostConfig.Mounts";
+  const json_t *mounts = cdam_json_at(inspect, path);
+  if (is_nothing(mounts)) return CDAM_OK;
+  if (!json_is_array(mounts)) return drift(path, "a list", mounts, err);
+  size_t index;
+  const json_t *mount;
+  json_array_foreach(mounts, index, mount) {
+    if (!cdam_is_agent_request(inspect, mount))
+      return drift(path, "the agent's volume alone", json_object_get(mount, "Target"), err);
+  }
+  return CDAM_OK;
+}
+
+/* Podman adds these where the root file system is read-only. */
+static bool is_scratch(const char *path) {
+  return !strcmp(path, "/run") || !strcmp(path, "/tmp") || !strcmp(path, "/var/tmp");
+}
+
+/* One more of them is a place more that can be written. */
+static cdam_status check_tmpfs(const json_t *asked, const json_t *inspect, cdam_error *err) {
+  static const char path[] = "HostConfig.Tmpfs";
+  const json_t *found = cdam_json_at(inspect, path);
+  if (is_nothing(found)) return CDAM_OK;
+  if (!json_is_object(found)) return drift(path, "an object", found, err);
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)found, key, value) {
+    if (is_scratch(key) || json_object_get(cdam_json_at(asked, path), key)) continue;
+    char safe[sizeof err->actual];
+    cdam_printable(safe, sizeof safe, key, strlen(key));
+    return cdam_fail_drift(err, path, "what was asked for alone", safe);
+  }
+  return CDAM_OK;
+}
+
 /* ---- all of it ---- */
 
 cdam_status cdam_check_reach(const Cofferdam__V1__SessionState *state, const json_t *inspect,
@@ -141,8 +181,10 @@ cdam_status cdam_check_reach(const Cofferdam__V1__SessionState *state, const jso
       status = drift(reaches[i].path, reaches[i].expected, found, err);
   }
   bool mounts = cdam_json_at(asked, "HostConfig.Mounts") || cdam_json_at(asked, "HostConfig.Binds");
+  bool adopted = !cdam_label_of(inspect, CDAM_LABEL_SESSION);
+  if (status == CDAM_OK && !mounts) status = check_mounts(inspect, adopted, err);
+  if (status == CDAM_OK && !mounts && !adopted) status = check_asked_mounts(inspect, err);
+  if (status == CDAM_OK && !adopted) status = check_tmpfs(asked, inspect, err);
   json_decref(asked);
-  if (status == CDAM_OK && !mounts)
-    status = check_mounts(inspect, !cdam_label_of(inspect, CDAM_LABEL_SESSION), err);
   return status;
 }
