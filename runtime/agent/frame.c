@@ -33,7 +33,8 @@ static void arena_reset(agent_arena *a) {
   a->used = 0;
 }
 
-bool agent_queue_reserve(agent_queue *queue, size_t length) {
+/* Room for `length` more bytes at data + end; false when out of memory. */
+static bool reserve(agent_queue *queue, size_t length) {
   if (queue->begin == queue->end) queue->begin = queue->end = 0;
   if (length <= queue->room - queue->end) return true;
   size_t waiting = queue->end - queue->begin;
@@ -118,7 +119,7 @@ MSG(ToAgent) *
 
 size_t agent_frame_write(agent_queue *queue, const MSG(FromAgent) * message) {
   size_t length = cofferdam__agent__v1__from_agent__get_packed_size(message);
-  if (!agent_queue_reserve(queue, length + 4)) return 0;
+  if (!reserve(queue, length + 4)) return 0;
   uint8_t *at = queue->data + queue->end;
   for (unsigned i = 0; i < 4; i++)
     at[i] = (uint8_t)(length >> (8 * i));

@@ -16,8 +16,6 @@ typedef struct agent_queue {
   size_t room;
 } agent_queue;
 
-/* Room for `length` more bytes at data + end; false when out of memory. */
-bool agent_queue_reserve(agent_queue *queue, size_t length);
 void agent_queue_take(agent_queue *queue, size_t length);
 void agent_queue_clear(agent_queue *queue);
 

@@ -296,7 +296,8 @@ int cli_not_started(const cdam_process_command *command, const cdam_error *err) 
   return missing ? 127 : 126;
 }
 
-int cli_live_exit_code(const cdam_process_exit *exit) {
+/* The exit code that belongs to how it ended, after a line where that is not the command's own. */
+static int exit_code_of(const cdam_process_exit *exit) {
   if (exit->ended_by == CDAM_ENDED_TIMEOUT) {
     cli_say("timed out; the command was killed: give it more with --timeout");
     return CLI_TIMED_OUT;
@@ -326,8 +327,7 @@ static int outcome(const cli_args *args, const live *run) {
   if (run->status != CDAM_OK) return cli_fail(args, &run->error, NULL);
   if (run->plan->until) return CLI_OK;
   if (run->interrupts > 1) return 128 + SIGINT;
-  if (run->process && cdam_process_exit_status(run->process, &exit))
-    return cli_live_exit_code(&exit);
+  if (run->process && cdam_process_exit_status(run->process, &exit)) return exit_code_of(&exit);
   cli_say("the end of the command was not told; see 'cofferdam ps'");
   return cli_failure_code(args);
 }

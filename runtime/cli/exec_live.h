@@ -30,7 +30,4 @@ int cli_live_run(const cli_args *args, const cli_sandbox *sandbox, const cli_liv
 /* After a command that could not be started: 126 or 127. */
 int cli_not_started(const cdam_process_command *command, const cdam_error *err);
 
-/* The exit code that belongs to how it ended, after a line where that is not the command's own. */
-int cli_live_exit_code(const cdam_process_exit *exit);
-
 #endif

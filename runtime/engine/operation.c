@@ -84,7 +84,8 @@ void cdam_operation_drop_all(cdam_operation *op) {
     cdam_exchange_drop(op->exchanges);
 }
 
-void cdam_operation_finish_lost(cdam_operation *op) {
+/* It has nothing under way and no result, which is a mistake in its steps. */
+static void finish_lost(cdam_operation *op) {
   cdam_fail(&op->error, CDAM_ERR_ARGUMENT, "an operation ended without a result");
   cdam_operation_finish(op, CDAM_ERR_ARGUMENT, &op->error);
 }
@@ -159,7 +160,7 @@ static bool is_lost(const cdam_operation *op) {
 void cdam_operation_stepped(cdam_operation *op) {
   /* What could not be interrupted has come to its end. */
   if (op->cancelled) cdam_operation_abort(op);
-  if (is_lost(op)) cdam_operation_finish_lost(op);
+  if (is_lost(op)) finish_lost(op);
 }
 
 cdam_status cdam_operation_submit(cdam_operation *op, cdam_loop *loop, cdam_step start,

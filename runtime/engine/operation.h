@@ -165,9 +165,6 @@ void cdam_operation_abort(cdam_operation *op);
 /* Cancels all exchanges and timers under way. */
 void cdam_operation_drop_all(cdam_operation *op);
 
-/* Finishes one that has nothing under way and no result, which is a mistake in its steps. */
-void cdam_operation_finish_lost(cdam_operation *op);
-
 /* Finishes with CDAM_ERR_CANCELLED. */
 void cdam_operation_finish_cancelled(cdam_operation *op);
 

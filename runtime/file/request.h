@@ -138,10 +138,6 @@ void cdam_file_deliver_done(cdam_file_request *request);
 
 /* ---- for its kind, in callbacks ---- */
 
-static inline bool cdam_file_is_finished(const cdam_file_request *request) {
-  return request->op.finished;
-}
-
 void cdam_file_succeed(cdam_file_request *request);
 
 /* Ends it now, with "cannot ..." and the message of `cause`. */

@@ -33,13 +33,13 @@ cdam_status cdam_wrong_value(cdam_error *err, const cdam_path *path, const char 
   return cdam_fail_path(err, CDAM_ERR_INVALID, path, text);
 }
 
-uint64_t cdam_most_of(ProtobufCType type) {
+static uint64_t most_of(ProtobufCType type) {
   return type == PROTOBUF_C_TYPE_UINT64 ? UINT64_MAX : UINT32_MAX;
 }
 
 cdam_status cdam_put_number(bool ok, uint64_t number, ProtobufCType type, const cdam_path *path,
                             void *member, cdam_error *err) {
-  uint64_t most = cdam_most_of(type);
+  uint64_t most = most_of(type);
   if (!ok || number > most) {
     char text[64];
     snprintf(text, sizeof text, "is not a whole number from 0 to %llu", (unsigned long long)most);

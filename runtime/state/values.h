@@ -12,9 +12,6 @@ bool cdam_field_is_present(const ProtobufCMessage *message, const ProtobufCField
 /* CDAM_ERR_INVALID. */
 cdam_status cdam_wrong_value(cdam_error *err, const cdam_path *path, const char *text);
 
-/* The most that a field of type UINT32 or UINT64 holds. */
-uint64_t cdam_most_of(ProtobufCType type);
-
 /* Puts a number into a uint32 or uint64. CDAM_ERR_INVALID when `ok` is false, and for one that is
  * too large. */
 cdam_status cdam_put_number(bool ok, uint64_t number, ProtobufCType type, const cdam_path *path,
