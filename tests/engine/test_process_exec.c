@@ -578,6 +578,36 @@ static void images_that_have_little(void **state) {
   }
 }
 
+/* ---- memory ---- */
+
+static void out_of_memory(void **state) {
+  fixture *this = *state;
+  cdam_options *options = options_with(CDAM_NETWORK_MODE_NONE);
+  fixture small = {.client = this->client};
+  cdam_error err;
+  cdam_options_set_memory_bytes(options, 32 << 20);
+  cdam_status status = cdam_create(this->client, options, &small.session, &err);
+  cdam_options_free(options);
+  if (status == CDAM_ERR_UNSUPPORTED || status == CDAM_ERR_DRIFT) {
+    printf("# the engine cannot limit memory: %s\n", err.message);
+    skip();
+  }
+  assert_ok(status, &err);
+  static const char script[] = "x=1234567890; while :; do x=$x$x$x$x; done";
+  cdam_exec_result *result =
+      run(&small, (cdam_exec_command){.argv = SH(script), .timeout_ms = 20000});
+  assert_false(cdam_exec_result_timed_out(result));
+  assert_true(cdam_exec_result_out_of_memory(result));
+  assert_int_equal(cdam_exec_result_signal(result), SIGKILL);
+  cdam_exec_result_free(result);
+  /* The sandbox and its agent live on. */
+  expect(&small, (cdam_exec_command){.argv = SH("echo on; exit 9")}, 9, "on\n", "");
+  result = run(&small, (cdam_exec_command){.argv = SH("kill -9 $$")});
+  assert_false(cdam_exec_result_out_of_memory(result));
+  cdam_exec_result_free(result);
+  end_session(small.client, small.session);
+}
+
 int main(void) {
   require_engine();
   const struct CMUnitTest tests[] = {
@@ -599,6 +629,7 @@ int main(void) {
       cmocka_unit_test(calls_inside_of_calls),
       cmocka_unit_test(ten_thousand),
       cmocka_unit_test(images_that_have_little),
+      cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, make_sandbox, end_sandbox);
 }
