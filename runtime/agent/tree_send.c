@@ -187,10 +187,8 @@ static void next(sender *s) {
   struct dirent *entry = readdir(directory);
   s->length = base;
   if (!entry) {
-    if (errno)
-      fail(s, errno);
-    else
-      leave(s);
+    if (errno) fail(s, errno);
+    if (!s->channel.done) leave(s); /* reading on after an error could fail for ever */
     return;
   }
   const char *name = entry->d_name;
