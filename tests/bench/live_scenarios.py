@@ -6,6 +6,7 @@ import os
 import shutil
 import statistics
 import subprocess
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -79,6 +80,24 @@ def bench_scenario(clients, scenario, count, turns, image, row):
             f"{peak:.1f}")
 
 
+def show_agent(build, image):
+    """Its memory after a few commands, and the size of its program."""
+    cli = build / "runtime/cli/cofferdam"
+    with tempfile.TemporaryDirectory() as directory:
+        state = ["--state", f"{directory}/state"]
+        subprocess.run([cli, "create", "--image", image, "--network", "none", *state], check=True,
+                       stdout=subprocess.DEVNULL)
+        try:
+            status = subprocess.run([cli, "exec", *state, "--", "cat", "/proc/1/status"], check=True,
+                                    stdout=subprocess.PIPE, text=True).stdout
+        finally:
+            subprocess.run([cli, "rm", *state], check=True, stdout=subprocess.DEVNULL)
+    memory = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
+    agents = sorted((build / "runtime/agent").glob("cofferdam-agent-*64"))
+    print(f"\nThe agent: {memory} KiB resident;",
+          "; ".join(f"{a.name} has {os.path.getsize(a) / 1024:.0f} KiB" for a in agents))
+
+
 def bench_live(build, image, row):
     clients = find_clients(build)
     print("\nIn live sandboxes; the engine's own exec and archive by hand are the floor of clients"
@@ -87,5 +106,4 @@ def bench_live(build, image, row):
     for scenario, count, turns, text in SCENARIOS:
         print(f"{scenario}: {text}")
         bench_scenario(clients, scenario, count, turns, image, row)
-    agents = sorted((build / "runtime/agent").glob("cofferdam-agent-*64"))
-    print("\n" + "; ".join(f"{a.name}: {os.path.getsize(a) / 1024:.0f} KiB" for a in agents))
+    show_agent(build, image)
