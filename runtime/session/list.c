@@ -6,9 +6,8 @@
 #include <string.h>
 #include <uuid/uuid.h>
 
-#include "base/buffer.h"
 #include "base/fail.h"
-#include "engine/answer.h"
+#include "session/container_list.h"
 #include "session/create_request.h"
 #include "session/verify.h"
 
@@ -54,24 +53,14 @@ static cdam_status keep_ours(json_t *containers, cdam_error *err) {
 static void listed(cdam_operation *op, const cdam_reply *reply) {
   json_t **containers = &((list_operation *)op)->sandboxes->containers;
   cdam_error error;
-  cdam_status status = cdam_answer_json(reply, "list containers", containers, &error);
-  if (status == CDAM_OK && !json_is_array(*containers))
-    status = cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine's list of containers is no array");
+  cdam_status status = cdam_container_list_read(reply, containers, &error);
   if (status == CDAM_OK) status = keep_ours(*containers, &error);
   cdam_operation_finish(op, status, &error);
 }
 
 static void list(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
-  cdam_error error;
-  cdam_buffer path = {0};
-  bool ok = cdam_buffer_append_text(&path, "/containers/json?all=1&filters=") &&
-            cdam_buffer_append_escaped(&path, "{\"label\":[\"" CDAM_LABEL_SESSION "\"]}");
-  if (ok)
-    cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path.data}, listed);
-  else
-    cdam_operation_finish(op, cdam_fail_memory(&error), &error);
-  cdam_buffer_clear(&path);
+  cdam_container_list_send(op, "\"" CDAM_LABEL_SESSION "\"", listed);
 }
 
 static list_operation *prepare(cdam_error *err) {

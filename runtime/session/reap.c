@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/buffer.h"
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "engine/operation.h"
 #include "options/formats.h"
+#include "session/container_list.h"
 #include "session/deadline.h"
 #include "session/reap.h"
 #include "session/session_private.h"
@@ -124,9 +124,7 @@ static void listed(cdam_operation *op, const cdam_reply *reply) {
   reap_operation *this = (reap_operation *)op;
   cdam_error error;
   json_t *containers = NULL;
-  cdam_status status = cdam_answer_json(reply, "list containers", &containers, &error);
-  if (status == CDAM_OK && !json_is_array(containers))
-    status = cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine's list of containers is no array");
+  cdam_status status = cdam_container_list_read(reply, &containers, &error);
   size_t index;
   const json_t *container;
   if (status == CDAM_OK) {
@@ -147,16 +145,7 @@ static void listed(cdam_operation *op, const cdam_reply *reply) {
 
 static void list(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
-  cdam_error error;
-  cdam_buffer path = {0};
-  bool ok = cdam_buffer_append_text(&path, "/containers/json?all=1&filters=") &&
-            cdam_buffer_append_escaped(&path, "{\"label\":[\"" CDAM_LABEL_SESSION
-                                              "\",\"" CDAM_LABEL_DEADLINE "\"]}");
-  if (ok)
-    cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path.data}, listed);
-  else
-    cdam_operation_finish(op, cdam_fail_memory(&error), &error);
-  cdam_buffer_clear(&path);
+  cdam_container_list_send(op, "\"" CDAM_LABEL_SESSION "\",\"" CDAM_LABEL_DEADLINE "\"", listed);
 }
 
 /* ---- beginning and end ---- */
