@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stddef.h>
 
 #include "files.h"
 #include "report.h"

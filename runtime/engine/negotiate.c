@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "engine/answer.h"
 #include "engine/client_private.h"

@@ -3,7 +3,6 @@
 #include <cofferdam/file.h>
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/fail.h"

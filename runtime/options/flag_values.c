@@ -2,7 +2,6 @@
 #include "options/flag_values.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

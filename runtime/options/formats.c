@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 static const char alphanumeric[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 

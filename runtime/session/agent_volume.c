@@ -373,8 +373,14 @@ static void mark(cdam_operation *op, cdam_agent_job *job) {
 
 /* A helper that stays all the same is removed by the next client, which looks for one as long as
  * there is no marker. */
+static void release_again(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  release(op, op->part);
+}
+
 static void released(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
+  if (cdam_await_engine(op, &job->away_since, reply, release_again)) return;
   bool gone = cdam_answer_check(reply, "remove container", NULL) == CDAM_OK || reply->http == 404;
   if (!gone && !job->released_twice) {
     job->released_twice = true;

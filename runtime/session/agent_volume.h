@@ -45,6 +45,7 @@ typedef struct cdam_agent_job {
   bool written;                        /* by us */
   bool abandoned;
   bool released_twice; /* removing the helper is tried again, once */
+  int64_t away_since;  /* or more often, when the engine went away meanwhile */
   cdam_status status;  /* kept while the helper is removed */
   cdam_error error;
 } cdam_agent_job;

@@ -5,10 +5,8 @@
  * environment of every process, and for children and sessions of those that it found. It
  * uses nothing but the shell's own words, for there may be nothing else in the image.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/json_text.h"
 #include "engine/answer.h"

@@ -12,7 +12,6 @@
 
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "options/generated.h"
 
 /* The entries of a map in the order of their keys' bytes. */

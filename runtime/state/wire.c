@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/wire.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"

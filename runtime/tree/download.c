@@ -2,7 +2,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "tree/order.h"
 #include "tree/transfer.h"
 
