@@ -47,7 +47,7 @@ licensed() {
 # Leaks are for the sanitizer and the tests out of memory; gcc 12 sees too many.
 analysed() {
   rm -rf build-analyze
-  local log status=0 flags='-fanalyzer -O1 -Wno-analyzer-malloc-leak'
+  local log status=0 flags='-fanalyzer -O1 -Wno-analyzer-malloc-leak -DCDAM_ANALYZE'
   log=$(mktemp)
   CFLAGS=$flags meson setup build-analyze . -Dwerror=false >"$log" 2>&1 &&
     ninja -C build-analyze libcofferdam.so."$(meson introspect --projectinfo build-analyze |

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define CDAM_FAIL_C
 #include "base/fail.h"
 
 #include <stdarg.h>

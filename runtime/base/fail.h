@@ -35,4 +35,17 @@ bool cdam_is_control(const unsigned char *at, size_t width);
 /* Copies `text` into a buffer, escaped and cut as a cdam_error's texts are. */
 void cdam_printable(char *buffer, size_t size, const char *text, size_t length);
 
+/* gcc's analyzer (./dev lint) sees one file at a time, and has to be told that what fails does not
+ * return CDAM_OK. */
+#if defined(CDAM_ANALYZE) && !defined(CDAM_FAIL_C)
+static inline cdam_status cdam_failed(cdam_status status) {
+  if (status == CDAM_OK) __builtin_unreachable();
+  return status;
+}
+#define cdam_fail(...) cdam_failed(cdam_fail(__VA_ARGS__))
+#define cdam_fail_memory(err) cdam_failed(cdam_fail_memory(err))
+#define cdam_fail_field(...) cdam_failed(cdam_fail_field(__VA_ARGS__))
+#define cdam_fail_drift(...) cdam_failed(cdam_fail_drift(__VA_ARGS__))
+#endif
+
 #endif
