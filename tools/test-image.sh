@@ -61,7 +61,8 @@ make_lies() {
 lying_configuration=(
   --change 'ENTRYPOINT ["/bin/liar", "--entrypoint"]'
   --change 'CMD ["init", "--stdio", "--workspace", "/"]'
-  --change 'ENV PATH=/nowhere:/workspace LD_PRELOAD=/lib/evil.so LD_LIBRARY_PATH=/lib IFS=/ ENV=/etc/passwd'
+  --change 'ENV PATH=/nowhere:/workspace LD_PRELOAD=/lib/evil.so LD_LIBRARY_PATH=/lib'
+  --change 'ENV IFS=/ ENV=/etc/passwd'
   --change 'ENV COFFERDAM_AGENT_DIR=/bin COFFERDAM_EXEC_ID=1 HOME=/proc/1/root'
   --change 'HEALTHCHECK --interval=1s --timeout=1s CMD /bin/liar'
   --change 'VOLUME ["/volume", "/workspace/volume"]'

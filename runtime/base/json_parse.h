@@ -15,8 +15,9 @@ bool cdam_json_is_too_deep(const char *text, size_t length);
 
 /*
  * json_loadb with JSON_REJECT_DUPLICATES, a new reference. NULL with *problem filled in when the
- * text is no object or array, or nested too deep; problem->text is "" when memory was lacking. NULs,
- * of which jansson passes over those behind a number or a word, are refused wherever they are.
+ * text is no object or array, or nested too deep; problem->text is "" when memory was lacking.
+ * NULs, of which jansson passes over those behind a number or a word, are refused wherever they
+ * are.
  *
  * jansson gathers each token in one buffer that grows, and when it cannot grow, bytes are left
  * out in silence. So a token longer than any in the text is read first: when that has come out

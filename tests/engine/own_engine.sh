@@ -4,7 +4,7 @@
 #
 #   own_engine.sh run COMMAND [ARG…]   the command, with such an engine at DOCKER_HOST
 #   own_engine.sh kill                 SIGKILL for the engine and its containerd, not for containers
-#   own_engine.sh start [ARG…]         the same engine again, with more arguments; waits until it answers
+#   own_engine.sh start [ARG…]         the same engine again, with more arguments, until it answers
 #
 # Without DOCKER_HOST, where there is no engine to test against, `run` skips.
 set -euo pipefail
@@ -16,8 +16,10 @@ export COFFERDAM_ROOT
 
 own_directory() {
   local socket=${DOCKER_HOST#unix://}
-  [ "${COFFERDAM_TEST_OWN_ENGINE:-}" = 1 ] && [[ $socket == /var/tmp/cofferdam-engine.*/docker.sock ]] ||
+  if [ "${COFFERDAM_TEST_OWN_ENGINE:-}" != 1 ] ||
+    [[ $socket != /var/tmp/cofferdam-engine.*/docker.sock ]]; then
     die "this is not an engine to be killed: $DOCKER_HOST"
+  fi
   echo "${socket%/docker.sock}"
 }
 
@@ -66,7 +68,8 @@ case $verb in
       echo "1..0 # SKIP DOCKER_HOST is not set: no engine to test against"
       exit 0
     fi
-    COFFERDAM_ENGINE=private COFFERDAM_TEST_OWN_ENGINE=1 exec "$COFFERDAM_ROOT/tools/with-engine.sh" "$@" ;;
+    export COFFERDAM_ENGINE=private COFFERDAM_TEST_OWN_ENGINE=1
+    exec "$COFFERDAM_ROOT/tools/with-engine.sh" "$@" ;;
   kill) kill_engine "$(own_directory)" ;;
   start) start_engine "$(own_directory)" "$@" ;;
   *) die "usage: own_engine.sh run COMMAND [ARG…] | kill | start [ARG…]" ;;

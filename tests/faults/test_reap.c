@@ -84,62 +84,37 @@ static void only_what_is_over_is_removed(void **state) {
   stop();
 }
 
+/* clang-format off */
+static const char not_ours[] =
+    "[7,null,[],{},{\"Id\":\"" DIGITS "0\",\"Labels\":null,\"Names\":null},"
+    /* The name of another session, none, and others that are near. */
+    CONTAINER("1", NAME("2"), SESSION("1") "," DEADLINE("\"1\"")) ","
+    CONTAINER("2", "", SESSION("2") "," DEADLINE("\"1\"")) ","
+    CONTAINER("3", "\"cofferdam-" SID "3\"", SESSION("3") "," DEADLINE("\"1\"")) ","
+    CONTAINER("4", "\"/x/cofferdam-" SID "4\"", SESSION("4") "," DEADLINE("\"1\"")) ","
+    CONTAINER("5", "\"/cofferdam-adopted-" SID "5\"", SESSION("5") "," DEADLINE("\"1\"")) ","
+    CONTAINER("6", "\"/cofferdam-" SID "6.\"", SESSION("6") "," DEADLINE("\"1\"")) ","
+    /* Without the label of a session, or with one that is no id. */
+    CONTAINER("7", NAME("7"), DEADLINE("\"1\"")) ","
+    CONTAINER("8", "\"/cofferdam-mine\"",
+              "\"io.cofferdam.session-id\":\"mine\"," DEADLINE("\"1\"")) ","
+    CONTAINER("9", "\"/cofferdam-01234567-89AB-4def-8123-456789abcdef\"",
+              "\"io.cofferdam.session-id\":\"01234567-89AB-4def-8123-456789abcdef\","
+              DEADLINE("\"1\"")) ","
+    /* Deadlines that are none. */
+    SANDBOX("a", "1") "," SANDBOX("b", "\"\"") "," SANDBOX("c", "\"0\"") ","
+    SANDBOX("d", "\"-1\"") "," SANDBOX("e", "\"01\"") "," SANDBOX("f", "\"1 \"") ","
+    SANDBOX("0", "\" 1\"") "," SANDBOX("0", "\"1s\"") "," SANDBOX("0", "\"+1\"") ","
+    SANDBOX("0", "\"0x1\"") "," SANDBOX("0", "\"1.0\"") "," SANDBOX("0", "null") ","
+    SANDBOX("0", "\"18446744073709551617\"") "," SANDBOX("0", "\"253402300800\"") ","
+    /* No id of a container. */
+    "{\"Id\":\"../x\",\"Names\":[" NAME("1") "],\"Labels\":{" SESSION("1") ","
+    DEADLINE("\"1\"") "}}]";
+/* clang-format on */
+
 static void what_only_looks_like_ours_is_left_alone(void **state) {
   (void)state;
-  cdam_reap_report *report =
-      reap("[7,null,[],{},{\"Id\":\"" DIGITS "0\",\"Labels\":null,\"Names\":null},"
-           /* The name of another session, none, and others that are near. */
-           "" CONTAINER("1", NAME("2"), SESSION("1") "," DEADLINE("\"1\"")) "," CONTAINER(
-               "2", "",
-               SESSION("2") "," DEADLINE(
-                   "\"1\"")) ","
-                             "" CONTAINER(
-                                 "3", "\"cofferdam-" SID "3\"",
-                                 SESSION("3") "," DEADLINE(
-                                     "\"1\"")) ","
-                                               "" CONTAINER(
-                                                   "4", "\"/x/cofferdam-" SID "4\"",
-                                                   SESSION("4") "," DEADLINE(
-                                                       "\"1\"")) ","
-                                                                 "" CONTAINER(
-                                                                     "5",
-                                                                     "\"/cofferdam-adopted-" SID
-                                                                     "5\"",
-                                                                     SESSION("5") "," DEADLINE(
-                                                                         "\"1\"")) ","
-                                                                                   "" CONTAINER(
-                                                                                       "6",
-                                                                                       "\"/"
-                                                                                       "cofferdam"
-                                                                                       "-" SID
-                                                                                       "6.\"",
-                                                                                       SESSION("6") "," DEADLINE("\"1\"")) ","
-                                                                                                                           /* Without the label of a session, or with one that is no id. */
-                                                                                                                           "" CONTAINER("7",
-                                                                                                                                        NAME(
-                                                                                                                                            "7"),
-                                                                                                                                        DEADLINE("\"1\"")) "," CONTAINER("8", "\"/cofferdam-mine\"", "\"io.cofferdam.session-id\":\"mine\"," DEADLINE("\"1\"")) ","
-                                                                                                                                                                                                                                                                "" CONTAINER("9", "\"/cofferdam-01234567-89AB-4def-8123-456789abcdef\"", "\"io.cofferdam.session-id\":\"01234567-89AB-4def-8123-456789abcdef\"," DEADLINE("\"1\"")) ","
-                                                                                                                                                                                                                                                                                                                                                                                                                                    /* Deadlines that are none. */
-                                                                                                                                                                                                                                                                                                                                                                                                                                    "" SANDBOX("a", "1") "," SANDBOX("b",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "\"\"") "," SANDBOX("c",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "\"0\"") "," SANDBOX("d",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "\"-1\"") "," SANDBOX("e", "\"01\"") "," SANDBOX("f", "\"1 \"") ","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "" SANDBOX("0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "\" 1\"") "," SANDBOX("0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "\"1s\"") "," SANDBOX("0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     "\"+1\"") ","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "" SANDBOX(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "\"0x1\"") "," SANDBOX("0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          "\"1.0\"") "," SANDBOX("0", "null") ","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              "" SANDBOX(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "0", "\"18446744073709551617\"") "," SANDBOX("0",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "\"253402300800\"") ","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   /* No id of a container. */
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "{\"Id\":\"../x\",\"Names\":[" NAME("1") "],\"Labels\":{" SESSION("1") "," DEADLINE(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       "\"1\"") "}}]",
-           false, 0);
+  cdam_reap_report *report = reap(not_ours, false, 0);
   assert_int_equal(cdam_reap_count(report), 0);
   cdam_reap_report_free(report);
   stop();

@@ -101,8 +101,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_client_config_set_registry_auth(cdam_client
  */
 typedef enum cdam_agent_policy {
   /* Where it can be had. Where it cannot (no program for the engine's architecture; an engine that
-   * has no volumes or cannot fill one) the sandbox waits in the image's own `tail`, and a warning of
-   * the session says why, and what is weaker. */
+   * has no volumes or cannot fill one) the sandbox waits in the image's own `tail`, and a warning
+   * of the session says why, and what is weaker. */
   CDAM_AGENT_AUTO = 0,
   CDAM_AGENT_REQUIRED = 1, /* where it cannot, CDAM_ERR_NO_AGENT, and nothing is left behind */
   CDAM_AGENT_OFF = 2       /* never */

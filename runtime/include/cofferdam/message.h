@@ -48,8 +48,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_options_validate(const cdam_options *option
 
 /*
  * Sets what the options' profile stands for, where it is not set: of a map, each entry whose key is
- * not there. What is set stays as it is. Without a profile nothing is changed. cdam_create does this
- * to a copy, and the state holds the result, so that a profile never means anything else for a
+ * not there. What is set stays as it is. Without a profile nothing is changed. cdam_create does
+ * this to a copy, and the state holds the result, so that a profile never means anything else for a
  * sandbox that exists. Call it to see or change what a profile stands for. CDAM_ERR_ARGUMENT,
  * CDAM_ERR_NO_MEMORY. Since 0.1.
  */
