@@ -75,8 +75,9 @@ manual_pages() {
 
 # Where the library looks for it, whole, and not larger than it is meant to be.
 agent_is_there() {
-  local agent
-  agent=$(find "$work/root" -path '*/cofferdam/cofferdam-agent-*' -name "*-$(dpkg --print-architecture)")
+  local agent name
+  name=cofferdam-agent-$(dpkg --print-architecture)
+  agent=$(find "$work/root" -path "*/cofferdam/$name")
   [ "$(stat -c '%a %F' "$agent")" = '755 regular file' ] &&
     [ "$(stat -c %s "$agent")" -lt $((256 * 1024)) ] &&
     "$agent" --version | grep -F "cofferdam-agent " &&
