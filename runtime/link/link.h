@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A link: the library's side of the agent's protocol (schema/cofferdam/agent/v1/PROTOCOL.md), over
- * one exec stream that runs the agent's relay. Any number of operations share it, each on a
- * channel.
+ * one stream: an exec that runs the agent's relay, or the container's own streams. Any number of
+ * operations share it, each on a channel.
  *
  * A link lives in one loop. A session has at most one in each loop that it is used with
  * (session_link.h). What comes from the agent is untrusted: whatever is not as PROTOCOL.md says

@@ -116,7 +116,10 @@ CDAM_API CDAM_CHECK cdam_status cdam_file_exists(cdam_session *session, const ch
 CDAM_API CDAM_CHECK cdam_status cdam_file_list_directory(cdam_session *session, const char *path,
                                                          cdam_file_list **out, cdam_error *err);
 
+/* NULL is fine. Since 0.1. */
 CDAM_API void cdam_file_list_free(cdam_file_list *list);
+
+/* 0 for NULL. Since 0.1. */
 CDAM_API size_t cdam_file_list_count(const cdam_file_list *list);
 
 /* Entry `index`, or NULL out of range. Belongs to the list. Since 0.1. */
@@ -153,6 +156,7 @@ typedef struct cdam_file_attributes {
   bool reserved[16]; /* false */
 } cdam_file_attributes;
 
+/* Changes what is set. A size makes a file shorter, or longer by zeros. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_file_set_attributes(cdam_session *session, const char *path,
                                                          const cdam_file_attributes *attributes,
                                                          cdam_error *err);
@@ -191,6 +195,7 @@ CDAM_API CDAM_CHECK cdam_status cdam_file_watch_new(cdam_session *session, const
 CDAM_API CDAM_CHECK cdam_status cdam_file_watch_next(cdam_file_watch *watch, int64_t timeout_ms,
                                                      cdam_file_event *event, cdam_error *err);
 
+/* Ends the watch. NULL is fine. Since 0.1. */
 CDAM_API void cdam_file_watch_free(cdam_file_watch *watch);
 
 /* ---- in a loop ----
@@ -204,12 +209,19 @@ CDAM_API void cdam_file_watch_free(cdam_file_watch *watch);
 /* Free `bytes` with free(). */
 typedef void (*cdam_file_read_callback)(void *user, cdam_status status, char *bytes, size_t length,
                                         const cdam_error *err);
+
+/* Of cdam_file_stat_start and cdam_file_list_directory_start. Free with cdam_file_list_free. */
 typedef void (*cdam_file_list_callback)(void *user, cdam_status status, cdam_file_list *list,
                                         const cdam_error *err);
+
 typedef void (*cdam_file_exists_callback)(void *user, cdam_status status, bool exists,
                                           const cdam_error *err);
+
+/* Free with cdam_file_watch_free. */
 typedef void (*cdam_file_watch_callback)(void *user, cdam_status status, cdam_file_watch *watch,
                                          const cdam_error *err);
+
+/* There may be events: cdam_file_watch_next until CDAM_FILE_NOTHING. */
 typedef void (*cdam_file_watch_ready)(void *user, cdam_file_watch *watch);
 
 CDAM_API CDAM_CHECK cdam_status cdam_file_read_start(cdam_loop *loop, cdam_session *session,
@@ -266,6 +278,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_file_watch_new_start(cdam_loop *loop, cdam_
                                                           cdam_file_watch_callback callback,
                                                           void *user, cdam_operation **operation,
                                                           cdam_error *err);
+
+/* Sets or, with NULL, clears the callback of a watch of a loop. Since 0.1. */
 CDAM_API void cdam_file_watch_on_ready(cdam_file_watch *watch, cdam_file_watch_ready ready,
                                        void *user);
 

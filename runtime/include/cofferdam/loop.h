@@ -15,7 +15,9 @@
  *
  * Starting
  *
- *   Each blocking call has a _start. It checks its arguments as the blocking call does, copies all
+ *   Each blocking call that talks to the engine has a _start, but those on a process or a watch
+ *   that is there, which do not wait in a loop (process.h, file.h), and the archives of tree.h.
+ *   It checks its arguments as the blocking call does, copies all
  *   of them, and returns; nothing is sent, and no callback runs, before the next
  *   cdam_loop_dispatch. When it returns an error there is no operation and no callback. Otherwise
  *   the callback runs exactly once, in a cdam_loop_dispatch (or in cdam_loop_free). `user` is
@@ -74,9 +76,10 @@ CDAM_API CDAM_CHECK cdam_status cdam_loop_new(cdam_client *client, cdam_loop **o
 /*
  * Ends a loop. It does not wait: operations under way end at once, their callbacks run with
  * CDAM_ERR_CANCELLED, and nothing is undone. What a create had made stays on the engine, where
- * cdam_list shows it; commands run on. To end in order, cancel the operations and dispatch until
- * none is pending. In a callback of this loop it only begins: the dispatch that called it ends the
- * loop, starts nothing more, and returns 0. Since 0.1.
+ * cdam_list shows it. The agents notice that their client has gone, and end what was not asked to
+ * outlive it; a command without the agent runs on. To end in order, cancel the operations and
+ * dispatch until none is pending. In a callback of this loop it only begins: the dispatch that
+ * called it ends the loop, starts nothing more, and returns 0. Since 0.1.
  */
 CDAM_API void cdam_loop_free(cdam_loop *loop);
 
@@ -92,9 +95,11 @@ CDAM_API size_t cdam_loop_dispatch(cdam_loop *loop);
 CDAM_API size_t cdam_loop_pending(const cdam_loop *loop);
 
 /* How many connections the loop may have at a time, idle ones included: 512 at first, 4 at least.
- * Each request has one while it waits for its answer, and each command as long as it
- * runs. What has none waits for its turn; commands leave an eighth for the rest. To have more,
- * raise RLIMIT_NOFILE as well. Since 0.1. */
+ * Each request has one while it waits for its answer; a session whose sandbox has the agent keeps
+ * one, for all that it does, from its first use in this loop (from its creation here, while half of
+ * them are free) until it is freed; without the agent each command has one as long as it runs. What
+ * has none waits for its turn; such streams leave an eighth for the rest. To have more, raise
+ * RLIMIT_NOFILE as well. Since 0.1. */
 CDAM_API void cdam_loop_set_max_connections(cdam_loop *loop, unsigned count);
 
 /*
@@ -107,7 +112,11 @@ CDAM_API void cdam_loop_set_max_connections(cdam_loop *loop, unsigned count);
  *                    answer is waited for
  *   exec, spawn      the command is ended as at its deadline; the message tells when it
  *                    may still be running
- *   stop, delete     the engine may go on with it
+ *   file changes     the agent's answer is waited for; what was written by replacing or creating
+ *                    is the old file or the whole new one, and of others what was done stays
+ *   trees            it stops at once; what was made stays
+ *   stop, delete,    the engine may go on with it; what was reaped stays so
+ *   reap
  *   others           nothing was changed
  *
  * An error that is being cleaned up after is told rather than the cancelling. NULL, and one whose
@@ -117,7 +126,7 @@ CDAM_API void cdam_cancel(cdam_operation *operation);
 
 /* ---- callbacks ---- */
 
-/* Of cdam_session_stop_start and cdam_delete_start. */
+/* Of what hands nothing out. */
 typedef void (*cdam_done_callback)(void *user, cdam_status status, const cdam_error *err);
 
 /* `version` lives as long as the client. */

@@ -111,7 +111,7 @@ typedef enum cdam_process_event_kind {
   CDAM_PROCESS_OUTPUT = 1,       /* `stream`, `bytes`, `length`, `offset`, `lost` */
   CDAM_PROCESS_OUTPUT_END = 2,   /* `stream` has come to its end */
   CDAM_PROCESS_INPUT_BROKEN = 3, /* nobody reads the input any more */
-  CDAM_PROCESS_EXITED = 4,       /* cdam_process_exit tells how. Output may follow */
+  CDAM_PROCESS_EXITED = 4,       /* cdam_process_exit_status tells how. Output may follow */
   CDAM_PROCESS_CLOSED = 5        /* nothing follows; again and again from here on */
 } cdam_process_event_kind;
 
@@ -195,6 +195,7 @@ typedef enum cdam_process_target {
   CDAM_TARGET_TREE = 2   /* all that descends from it */
 } cdam_process_target;
 
+/* Sends a signal, 1 to 64. To the tree also when the process itself has ended. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_signal(cdam_process *process, int signal,
                                                     cdam_process_target target, cdam_error *err);
 
@@ -203,6 +204,7 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_signal(cdam_process *process, int s
 CDAM_API CDAM_CHECK cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms,
                                                   cdam_error *err);
 
+/* The size of its terminal. CDAM_ERR_ARGUMENT: it has none. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_resize(cdam_process *process, uint16_t rows,
                                                     uint16_t columns, cdam_error *err);
 
@@ -211,10 +213,15 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_resize(cdam_process *process, uint1
 /* What the agent knows of its processes. Opaque. Free with cdam_process_list_free. */
 typedef struct cdam_process_list cdam_process_list;
 
-/* Those that run, and those that have ended and are remembered. Since 0.1. */
+/* Those that run, and those that have ended and are remembered; without the agent
+ * CDAM_ERR_NO_AGENT. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_processes(cdam_session *session, cdam_process_list **out,
                                                cdam_error *err);
+
+/* NULL is fine. Since 0.1. */
 CDAM_API void cdam_process_list_free(cdam_process_list *list);
+
+/* 0 for NULL. Since 0.1. */
 CDAM_API size_t cdam_process_list_count(const cdam_process_list *list);
 
 typedef struct cdam_process_info {
@@ -252,9 +259,11 @@ typedef void (*cdam_process_ready)(void *user, cdam_process *process);
 /* Sets or, with NULL, clears the callback of a process of a loop. Since 0.1. */
 CDAM_API void cdam_process_on_ready(cdam_process *process, cdam_process_ready ready, void *user);
 
+/* Free with cdam_process_free. */
 typedef void (*cdam_process_callback)(void *user, cdam_status status, cdam_process *process,
                                       const cdam_error *err);
 
+/* Free with cdam_process_list_free. */
 typedef void (*cdam_process_list_callback)(void *user, cdam_status status, cdam_process_list *list,
                                            const cdam_error *err);
 

@@ -39,6 +39,7 @@ typedef struct cdam_reap_report cdam_reap_report;
 CDAM_API CDAM_CHECK cdam_status cdam_reap(cdam_client *client, const cdam_reap_flags *flags,
                                           cdam_reap_report **out, cdam_error *err);
 
+/* NULL is fine. Since 0.1. */
 CDAM_API void cdam_reap_report_free(cdam_reap_report *report);
 
 /* How many were found. Since 0.1. */

@@ -74,7 +74,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_resume(cdam_client *client, const cdam_stat
                                             const cdam_resume_flags *flags, cdam_session **out,
                                             cdam_error *err);
 
-/* Ends the use of a session. The sandbox stays as it is on the engine. */
+/* Ends the use of a session. The sandbox stays as it is on the engine, and processes that were
+ * spawned go on as long as their handles live. NULL is fine. Since 0.1. */
 CDAM_API void cdam_session_free(cdam_session *session);
 
 /* The state as it is now; keep it (cdam_state_save) to resume the sandbox later.
