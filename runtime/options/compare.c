@@ -15,22 +15,6 @@ static bool is_nothing(const json_t *value) {
   return !value || json_is_null(value);
 }
 
-/* Drift at the whole path. */
-static cdam_status drift(const char *path, const char *expected, const json_t *actual,
-                         cdam_error *err) {
-  char found[sizeof err->actual];
-  cdam_describe_json(actual, found, sizeof found);
-  return cdam_fail_drift(err, path, expected, found);
-}
-
-/* Drift at one key under the path. */
-static cdam_status drift_at(const char *path, const char *key, const char *expected,
-                            const char *actual, cdam_error *err) {
-  char field[CDAM_PLACE_SIZE];
-  cdam_place_text(&(cdam_place){.prefix = "", .field = path, .key = key}, field);
-  return cdam_fail_drift(err, field, expected, actual);
-}
-
 /* ---- scalars ---- */
 
 cdam_status cdam_compare_string(const json_t *inspect, const char *path, const char *expected,
@@ -38,7 +22,7 @@ cdam_status cdam_compare_string(const json_t *inspect, const char *path, const c
   const json_t *actual = cdam_json_at(inspect, path);
   if (how == CDAM_COMPARE_ABSENT_OR_EQUAL && is_nothing(actual)) return cdam_ok(err);
   if (cdam_json_equals_text(actual, expected)) return cdam_ok(err);
-  return drift(path, expected ? expected : "a known value", actual, err);
+  return cdam_drift_at(path, expected ? expected : "a known value", actual, err);
 }
 
 cdam_status cdam_compare_bool(const json_t *inspect, const char *path, bool expected,
@@ -46,7 +30,7 @@ cdam_status cdam_compare_bool(const json_t *inspect, const char *path, bool expe
   const json_t *actual = cdam_json_at(inspect, path);
   if (how == CDAM_COMPARE_ABSENT_OR_EQUAL && is_nothing(actual)) return cdam_ok(err);
   if (json_is_boolean(actual) && json_is_true(actual) == expected) return cdam_ok(err);
-  return drift(path, expected ? "true" : "false", actual, err);
+  return cdam_drift_at(path, expected ? "true" : "false", actual, err);
 }
 
 cdam_status cdam_compare_uint(const json_t *inspect, const char *path, uint64_t expected,
@@ -56,7 +40,7 @@ cdam_status cdam_compare_uint(const json_t *inspect, const char *path, uint64_t 
   if (cdam_json_equals_uint(actual, expected)) return cdam_ok(err);
   char wanted[24];
   snprintf(wanted, sizeof wanted, "%" PRIu64, expected);
-  return drift(path, wanted, actual, err);
+  return cdam_drift_at(path, wanted, actual, err);
 }
 
 /* ---- labels ---- */
@@ -67,7 +51,7 @@ cdam_status cdam_compare_label(const json_t *inspect, const char *path, const ch
   if (cdam_json_equals_text(actual, expected)) return cdam_ok(err);
   char found[sizeof err->actual];
   cdam_describe_json(actual, found, sizeof found);
-  return drift_at(path, key, expected ? expected : "a known value", found, err);
+  return cdam_drift_at_key(path, key, expected ? expected : "a known value", found, err);
 }
 
 cdam_status cdam_compare_label_uint(const json_t *inspect, const char *path, const char *key,
@@ -88,7 +72,7 @@ static bool array_at(const json_t *inspect, const char *path, size_t count, cdam
   snprintf(wanted, sizeof wanted, "a list of %zu", count);
   bool right = json_is_array(*array) || (how == CDAM_COMPARE_SUBSET && is_nothing(*array));
   if (right && how == CDAM_COMPARE_EXACT) right = json_array_size(*array) == count;
-  *status = right ? CDAM_OK : drift(path, wanted, *array, err);
+  *status = right ? CDAM_OK : cdam_drift_at(path, wanted, *array, err);
   return right;
 }
 
@@ -164,19 +148,19 @@ cdam_status cdam_compare_object(const json_t *inspect, const char *path, const c
                                 cdam_compare how, cdam_error *err) {
   const json_t *object = cdam_json_at(inspect, path);
   bool empty = how == CDAM_COMPARE_SUBSET && is_nothing(object);
-  if (!empty && !json_is_object(object)) return drift(path, "an object", object, err);
+  if (!empty && !json_is_object(object)) return cdam_drift_at(path, "an object", object, err);
   for (size_t i = 0; i < expected->count; i++) {
     const char *key = cdam_map_key(expected, i);
     const json_t *actual = json_object_get(object, key);
     if (cdam_json_equals_text(actual, cdam_map_value(expected, i))) continue;
     char found[sizeof err->actual];
     cdam_describe_json(actual, found, sizeof found);
-    return drift_at(path, key, cdam_map_value(expected, i), found, err);
+    return cdam_drift_at_key(path, key, cdam_map_value(expected, i), found, err);
   }
   if (how == CDAM_COMPARE_EXACT && json_object_size(object) != expected->count) {
     char wanted[48];
     snprintf(wanted, sizeof wanted, "%zu entries", expected->count);
-    return drift(path, wanted, object, err);
+    return cdam_drift_at(path, wanted, object, err);
   }
   return cdam_ok(err);
 }
@@ -210,8 +194,8 @@ cdam_status cdam_compare_env(const json_t *inspect, const char *path, const cdam
     const char *key = cdam_map_key(expected, i);
     env_verdict verdict = look_for(array, key, cdam_map_value(expected, i));
     if (verdict == ENV_SAME) continue;
-    return drift_at(path, key, "the value in the state",
-                    verdict == ENV_OTHER ? "another value" : "absent", err);
+    return cdam_drift_at_key(path, key, "the value in the state",
+                             verdict == ENV_OTHER ? "another value" : "absent", err);
   }
   return cdam_ok(err);
 }
@@ -244,14 +228,15 @@ static cdam_status compare_ports(const json_t *inspect, const char *path, const 
                                  size_t count, port_error wrong, const char *wanted,
                                  cdam_error *err) {
   const json_t *object = cdam_json_at(inspect, path);
-  if (!json_is_object(object) && !is_nothing(object)) return drift(path, "an object", object, err);
+  if (!json_is_object(object) && !is_nothing(object))
+    return cdam_drift_at(path, "an object", object, err);
   for (size_t i = 0; i < count; i++) {
     char key[CDAM_PORT_KEY_SIZE];
     cdam_port_key(ports[i], key);
     const json_t *value = json_object_get(object, key);
     if (!value && may_lack_ports(inspect)) continue;
     const char *found = value ? wrong(value) : "absent";
-    if (found) return drift_at(path, key, wanted, found, err);
+    if (found) return cdam_drift_at_key(path, key, wanted, found, err);
   }
   return cdam_ok(err);
 }
@@ -316,7 +301,7 @@ static const char *address_beside(const json_t *inspect, const char *path) {
 cdam_status cdam_compare_only_network(const json_t *inspect, const char *path, const char *network,
                                       cdam_error *err) {
   const json_t *networks = cdam_json_at(inspect, path);
-  if (!network) return drift(path, "a known value", networks, err);
+  if (!network) return cdam_drift_at(path, "a known value", networks, err);
   size_t count = json_object_size(networks);
   if (!json_is_object(networks) || count > 1) {
     return drift_networks(path, network, networks, NULL, err);
@@ -336,12 +321,12 @@ cdam_status cdam_compare_resolved(const json_t *inspect, const char *path, const
   static const char prefix[] = "sha256:";
   const size_t prefix_length = sizeof prefix - 1;
   const json_t *actual = cdam_json_at(inspect, path);
-  if (!expected || !expected[0]) return drift(path, "a known value", actual, err);
+  if (!expected || !expected[0]) return cdam_drift_at(path, "a known value", actual, err);
   if (cdam_json_equals_text(actual, expected)) return cdam_ok(err);
   bool prefixed = strncmp(expected, prefix, prefix_length) == 0;
   if (prefixed && expected[prefix_length] &&
       cdam_json_equals_text(actual, expected + prefix_length)) {
     return cdam_ok(err);
   }
-  return drift(path, expected, actual, err);
+  return cdam_drift_at(path, expected, actual, err);
 }

@@ -10,21 +10,6 @@
 #include "options/compare.h"
 #include "options/compare_text.h"
 #include "options/formats.h"
-#include "options/place.h"
-
-static cdam_status drift(const char *path, const char *expected, const json_t *actual,
-                         cdam_error *err) {
-  char found[sizeof err->actual];
-  cdam_describe_json(actual, found, sizeof found);
-  return cdam_fail_drift(err, path, expected, found);
-}
-
-static cdam_status drift_at(const char *path, const char *key, const char *expected,
-                            const char *actual, cdam_error *err) {
-  char field[CDAM_PLACE_SIZE];
-  cdam_place_text(&(cdam_place){.prefix = "", .field = path, .key = key}, field);
-  return cdam_fail_drift(err, field, expected, actual);
-}
 
 /* ---- capabilities ---- */
 
@@ -66,8 +51,9 @@ cdam_status cdam_compare_no_capabilities(const json_t *inspect, const char *path
   const json_t *dropped = cdam_json_at(inspect, path);
   const json_t *added = cdam_json_at(inspect, "HostConfig.CapAdd");
   if (!json_is_array(dropped) || (!names_capability(dropped, "ALL") && !drops_every_one(dropped)))
-    return drift(path, "all of them", dropped, err);
-  return is_nothing(added) ? cdam_ok(err) : drift("HostConfig.CapAdd", "nothing", added, err);
+    return cdam_drift_at(path, "all of them", dropped, err);
+  return is_nothing(added) ? cdam_ok(err)
+                           : cdam_drift_at("HostConfig.CapAdd", "nothing", added, err);
 }
 
 /* ---- security options ---- */
@@ -79,14 +65,14 @@ cdam_status cdam_compare_no_new_privileges(const json_t *inspect, const char *pa
   static const char expected[] = "no-new-privileges alone";
   const json_t *array = cdam_json_at(inspect, path);
   if (!json_is_array(array) || json_array_size(array) == 0)
-    return drift(path, expected, array, err);
+    return cdam_drift_at(path, expected, array, err);
   size_t index;
   const json_t *item;
   json_array_foreach(array, index, item) {
     bool known = false;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
       known = known || cdam_json_equals_text(item, spellings[i]);
-    if (!known) return drift(path, expected, item, err);
+    if (!known) return cdam_drift_at(path, expected, item, err);
   }
   return cdam_ok(err);
 }
@@ -150,7 +136,7 @@ static bool allows_more(const char *shown, const char *asked) {
 cdam_status cdam_compare_tmpfs(const json_t *inspect, const char *path, const cdam_map *expected,
                                cdam_error *err) {
   const json_t *object = cdam_json_at(inspect, path);
-  if (!json_is_object(object)) return drift(path, "an object", object, err);
+  if (!json_is_object(object)) return cdam_drift_at(path, "an object", object, err);
   for (size_t i = 0; i < expected->count; i++) {
     const char *key = cdam_map_key(expected, i);
     const json_t *actual = json_object_get(object, key);
@@ -161,7 +147,7 @@ cdam_status cdam_compare_tmpfs(const json_t *inspect, const char *path, const cd
       continue;
     char found[sizeof err->actual];
     cdam_describe_json(actual, found, sizeof found);
-    return drift_at(path, key, asked, found, err);
+    return cdam_drift_at_key(path, key, asked, found, err);
   }
   return cdam_ok(err);
 }
@@ -190,7 +176,7 @@ static void describe_limit(const json_t *limit, char *text, size_t size) {
 cdam_status cdam_compare_ulimits(const json_t *inspect, const char *path, const cdam_map *expected,
                                  cdam_error *err) {
   const json_t *array = cdam_json_at(inspect, path);
-  if (!json_is_array(array)) return drift(path, "a list", array, err);
+  if (!json_is_array(array)) return cdam_drift_at(path, "a list", array, err);
   for (size_t i = 0; i < expected->count; i++) {
     const char *key = cdam_map_key(expected, i);
     const char *value = cdam_map_value(expected, i);
@@ -203,9 +189,9 @@ cdam_status cdam_compare_ulimits(const json_t *inspect, const char *path, const 
       if (has_values(limit, value)) continue;
       char found[160];
       describe_limit(limit, found, sizeof found);
-      return drift_at(path, key, value, found, err);
+      return cdam_drift_at_key(path, key, value, found, err);
     }
-    if (!there) return drift_at(path, key, value, "absent", err);
+    if (!there) return cdam_drift_at_key(path, key, value, "absent", err);
   }
   return cdam_ok(err);
 }

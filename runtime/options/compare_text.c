@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "options/place.h"
 
 bool cdam_json_equals_text(const json_t *value, const char *text) {
   if (!text || !json_is_string(value)) return false;
@@ -74,4 +75,18 @@ void cdam_describe_keys(const json_t *object, char *text, size_t size) {
     cdam_printable(text + used + comma, size - used - comma, key, strlen(key));
     used += strlen(text + used + comma) + comma;
   }
+}
+
+cdam_status cdam_drift_at(const char *path, const char *expected, const json_t *actual,
+                          cdam_error *err) {
+  char found[sizeof err->actual];
+  cdam_describe_json(actual, found, sizeof found);
+  return cdam_fail_drift(err, path, expected, found);
+}
+
+cdam_status cdam_drift_at_key(const char *path, const char *key, const char *expected,
+                              const char *actual, cdam_error *err) {
+  char field[CDAM_PLACE_SIZE];
+  cdam_place_text(&(cdam_place){.prefix = "", .field = path, .key = key}, field);
+  return cdam_fail_drift(err, field, expected, actual);
 }

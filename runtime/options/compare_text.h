@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cofferdam/error.h>
+
 /* A string of exactly this text. A NUL inside makes it another one. False for NULL. */
 bool cdam_json_equals_text(const json_t *value, const char *text);
 
@@ -20,5 +22,11 @@ void cdam_describe_json(const json_t *value, char *text, size_t size);
 
 /* The keys of an object in byte order: "bridge, none". Cut to fit. */
 void cdam_describe_keys(const json_t *object, char *text, size_t size);
+
+/* CDAM_ERR_DRIFT at the whole path; at one key under it. */
+cdam_status cdam_drift_at(const char *path, const char *expected, const json_t *actual,
+                          cdam_error *err);
+cdam_status cdam_drift_at_key(const char *path, const char *key, const char *expected,
+                              const char *actual, cdam_error *err);
 
 #endif
