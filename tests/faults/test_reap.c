@@ -47,7 +47,7 @@ static cdam_reap_report *reap(const char *list, bool dry_run, int deletes) {
       {.method = "DELETE",
        .path = "/containers/*[?]force=1&v=1",
        .times = deletes,
-       .reply = {204}}};
+       .reply = {.status = 204}}};
   start(rules, deletes ? 2 : 1);
   cdam_reap_flags flags = {.now = NOW, .dry_run = dry_run};
   cdam_reap_report *report;
@@ -208,7 +208,7 @@ static void without_blocking(void **state) {
   for (int cancel = 0; cancel < 2; cancel++) {
     const scripted_rule rules[] = {
         {.path = "/containers/json*", .reply = {200, .body = "[" SANDBOX("1", "\"1\"") "]"}},
-        {.method = "DELETE", .path = "*", .reply = {204}}};
+        {.method = "DELETE", .path = "*", .reply = {.status = 204}}};
     start(rules, 2);
     cdam_loop *loop;
     cdam_error err;
