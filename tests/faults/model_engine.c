@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -192,7 +193,7 @@ static void answer_start(void *user, const scripted_request *request, scripted_r
 }
 
 static void say(int fd, const char *text) {
-  (void)!write(fd, text, strlen(text));
+  (void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
 /* Its agent says nothing, as long as the client stays. */

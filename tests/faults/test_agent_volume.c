@@ -6,6 +6,7 @@
 #include <archive_entry.h>
 #include <pthread.h>
 
+#include "engine/client_private.h"
 #include "loop_support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -136,6 +137,7 @@ static void refused_at_each_step(void **state) {
     for (int automatic = 0; automatic < 2; automatic++) {
       begin_anew(this, automatic ? CDAM_AGENT_AUTO : CDAM_AGENT_REQUIRED);
       fail_at(model, &steps[i], refusal, false);
+      size_t deletes = model_requests(model, "DELETE", "/containers/9999*");
       cdam_session *session;
       cdam_error err = {0};
       cdam_status status = agent_create(this, &session, &err);
@@ -151,7 +153,10 @@ static void refused_at_each_step(void **state) {
         assert_int_equal(cdam_session_warning_count(session), fails ? 2 : 1);
         if (fails) assert_non_null(strstr(cdam_session_warning(session, 0), "the first failure"));
       }
-      if (strncmp(steps[i].path, "DELETE", 6) != 0) assert_false(model->volumes.helper);
+      if (strncmp(steps[i].path, "DELETE", 6) != 0)
+        assert_false(model->volumes.helper);
+      else
+        assert_int_equal(model_requests(model, "DELETE", "/containers/9999*"), deletes + 2);
       cdam_session_free(session);
     }
 }
@@ -326,6 +331,7 @@ static void a_marker_that_is_older_does_not_count(void **state) {
   volumes->volume_at = volumes->clock = volumes->marker_at + 1;
   model_use_agent(this->model, this->directory, CDAM_AGENT_REQUIRED);
   assert_created(this);
+  assert_int_equal(model_requests(this->model, "POST", "*/start"), 2); /* none in vain */
   assert_int_equal(volumes->helpers, 2);
   assert_int_equal(volumes->marker_at, volumes->clock);
   /* As one without the volume, or without a time. */
@@ -473,6 +479,17 @@ static void a_start_without_the_program_is_healed(void **state) {
   }
 }
 
+/* What a client remembers it remembers of one engine. */
+static void another_engine(void **state) {
+  agent_fixture *this = *state;
+  assert_created(this);
+  empty_volume(this);
+  this->model->volumes.volume = this->model->volumes.marker = false;
+  snprintf(this->model->client->engine_id, CDAM_ENGINE_ID_SIZE, "ENGINE:TWO");
+  assert_created(this);
+  assert_int_equal(model_requests(this->model, "POST", "*/start"), 2);
+}
+
 static void once_and_not_forever(void **state) {
   agent_fixture *this = *state;
   assert_created(this);
@@ -596,6 +613,7 @@ int main(void) {
       AGENT_TEST(a_stranger_with_its_name_is_left_alone),
       AGENT_TEST(its_own_helper_is_known_again),
       AGENT_TEST(a_start_without_the_program_is_healed),
+      AGENT_TEST(another_engine),
       AGENT_TEST(once_and_not_forever),
       AGENT_TEST(another_failing_start_is_what_it_is),
       AGENT_TEST(a_resume_heals_too),
