@@ -402,8 +402,8 @@ static void deadlines(void **state) {
   for (int i = 0; i < 3; i++) {
     static const char *const scripts[] = {
         "echo first; sleep 8801", "trap '' TERM; echo first; setsid sleep 8802 & sleep 8803 8804",
-        "echo first; (setsid sh -c 'trap \"\" TERM; sleep 8805; true' >/dev/null 2>&1 &); "
-        "sleep 8806"};
+        ("echo first; (setsid sh -c 'trap \"\" TERM; sleep 8805; true' >/dev/null 2>&1 &); "
+         "sleep 8806")};
     int64_t before = cdam_now_ms();
     cdam_exec_result *result =
         run(*state, (cdam_exec_command){.argv = SH(scripts[i]), .timeout_ms = 300});

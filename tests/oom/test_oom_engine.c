@@ -313,7 +313,7 @@ static void test_reap(void **unused) {
   "\"01234567-89ab-4def-8123-456789abcde" digit "\"}}"
   static const scripted_rule rules[] = {
       {.path = "/containers/json*", .reply = {200, .body = "[" ENTRY("1") "," ENTRY("2") "]"}},
-      {.method = "DELETE", .path = "/containers/*1[?]*", .reply = {204}},
+      {.method = "DELETE", .path = "/containers/*1[?]*", .reply = {.status = 204}},
       {.method = "DELETE", .path = "*", .reply = {500, .body = "{\"message\":\"no\"}"}}};
 #undef ENTRY
   play p = {.engine = scripted_engine_start(rules, 3)};
