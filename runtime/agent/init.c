@@ -137,5 +137,7 @@ int agent_init(int argc, char **argv, char **environment, bool init) {
   if (options.stdio && !agent_peer_new(server, fds[0], fds[1], -1) && !init)
     return trouble("standard input and output");
   agent_loop_run(&server->loop);
+  while (server->clients) /* what they were writing is abandoned, and leaves nothing */
+    agent_peer_close(server->clients);
   return server->exit_status;
 }

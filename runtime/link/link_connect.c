@@ -114,20 +114,22 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
   if (op->finished) cdam_link_break(link, &op->error);
 }
 
-static bool is_of_engine(cdam_status status) {
-  return status == CDAM_ERR_CONNECT || status == CDAM_ERR_TIMEOUT || status == CDAM_ERR_NO_MEMORY;
+static void look_again(cdam_link *link) {
+  cdam_operation_after(&link->op, FIRST_LOOK_MS << link->looks, look);
+  if (link->op.finished) cdam_link_break(link, &link->op.error);
 }
 
 static void explained(cdam_operation *op, const cdam_reply *reply) {
   cdam_link *link = link_of(op);
   cdam_error error;
   cdam_status status = cdam_explain(reply, &link->trouble, &error);
-  if (is_of_engine(status)) {
+  if (reply->status == CDAM_ERR_PROTOCOL && ++link->looks < LOOKS) {
+    look_again(link); /* an engine that is just dying */
+  } else if (reply->status != CDAM_OK || status == CDAM_ERR_NO_MEMORY) {
     cdam_link_break(link, &error);
   } else if (status == CDAM_OK && link->hung_up && link->trouble.code == CDAM_ERR_AGENT &&
              ++link->looks < LOOKS) {
-    cdam_operation_after(op, FIRST_LOOK_MS << link->looks, look);
-    if (op->finished) cdam_link_break(link, &op->error);
+    look_again(link);
   } else {
     cdam_link_break(link, &link->trouble);
   }

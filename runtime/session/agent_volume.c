@@ -15,6 +15,7 @@
 #include "link/agent_path.h"
 #include "session/agent_archive.h"
 #include "session/engine_time.h"
+#include "session/launch.h"
 #include "session/verify.h"
 
 /* No step of a fill takes longer, so a helper that is older than a minute has lost its client. */
@@ -247,8 +248,16 @@ static void time_told(cdam_operation *op, const cdam_reply *reply) {
 
 /* The create request was not answered. When the engine made the helper all the same it is found by
  * its name; the failure stays. */
+static void lost_helper_seen(cdam_operation *op, const cdam_reply *reply);
+
+static void look_for_lost_helper(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  inspect_helper(op, lost_helper_seen);
+}
+
 static void lost_helper_seen(cdam_operation *op, const cdam_reply *reply) {
   cdam_agent_job *job = op->part;
+  if (cdam_await_engine(op, &job->away_since, reply, look_for_lost_helper)) return;
   json_t *inspect = NULL;
   cdam_error error;
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);

@@ -13,6 +13,12 @@
 #include "session/session.h"
 #include "session/verify.h"
 
+/* An engine that died is often started again; how long to wait for that with cleaning up, lest a
+ * container be left that nobody knows of, and how often to look. */
+#define AWAIT_ENGINE_MS 15000
+#define AWAIT_INTERVAL_MS 400
+#define DYING_MS 100
+
 void cdam_launch_send(cdam_launch *launch, const char *method, const char *container,
                       const char *action, cdam_step next) {
   char path[160];
@@ -24,9 +30,23 @@ void cdam_launch_finish_failed(cdam_launch *launch) {
   cdam_operation_finish(&launch->op, launch->failure.code, &launch->failure);
 }
 
+/* One that is just dying breaks connections, for a moment, and has none then. */
+bool cdam_await_engine(cdam_operation *op, int64_t *away_since, const cdam_reply *reply,
+                       cdam_step again) {
+  bool first = !*away_since, away = reply->status == CDAM_ERR_CONNECT;
+  if (!away && !(first && reply->status == CDAM_ERR_PROTOCOL)) return false;
+  if (first) *away_since = cdam_now_ms();
+  if (cdam_now_ms() - *away_since > AWAIT_ENGINE_MS) return false;
+  cdam_operation_after(op, away ? AWAIT_INTERVAL_MS : DYING_MS, again);
+  return true;
+}
+
+static void undo_again(cdam_operation *op, const cdam_reply *reply);
+
 /* The caller hears of the first failure, and of what was not undone. */
 static void undone(cdam_launch *launch, const cdam_reply *reply, const char *what) {
   cdam_error error;
+  if (cdam_await_engine(&launch->op, &launch->away_since, reply, undo_again)) return;
   cdam_status status = cdam_answer_check(reply, "clean up", &error);
   if (status != CDAM_OK && status != CDAM_ERR_NOT_FOUND) {
     cdam_error first = launch->failure;
@@ -62,6 +82,11 @@ static void undo(cdam_operation *op, cdam_status status, const cdam_error *error
     cdam_launch_send(launch, "POST", container, "/pause", paused_again);
   else
     cdam_launch_finish_failed(launch);
+}
+
+static void undo_again(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  undo(op, CDAM_OK, NULL);
 }
 
 void cdam_launch_fail(cdam_launch *launch, const cdam_error *error) {

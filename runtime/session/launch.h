@@ -35,6 +35,7 @@ struct cdam_launch {
   bool started; /* this operation started a container that it did not make */
   bool unpaused;
   int attempts;            /* at creating, while another resume does the same */
+  int64_t away_since;      /* the engine cannot be reached, while cleaning up; or 0 */
   int lookups;             /* for a container whose creation was never answered */
   bool doubtful;           /* the name was taken, perhaps by our own request, sent twice */
   cdam_adoption *adoption; /* that comes before, or NULL */
@@ -92,6 +93,11 @@ void cdam_launch_start(cdam_launch *launch);
 /* The end: undoes what this operation did, and finishes with the error. */
 void cdam_launch_fail(cdam_launch *launch, const cdam_error *error);
 void cdam_launch_fail_with(cdam_launch *launch, cdam_status status, cdam_error *error);
+
+/* While cleaning up: the engine went away (since when, is kept in `away_since`, 0 at first), and
+ * `again` will run when it may be back. False when this is not so, or has gone on for too long. */
+bool cdam_await_engine(cdam_operation *op, int64_t *away_since, const cdam_reply *reply,
+                       cdam_step again);
 
 /* Finishes with launch->failure; there is nothing to undo. */
 void cdam_launch_finish_failed(cdam_launch *launch);

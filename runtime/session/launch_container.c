@@ -101,6 +101,7 @@ static void unanswered_inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_launch *launch = cdam_launch_of(op);
   json_t *inspect = NULL;
   cdam_error error;
+  if (cdam_await_engine(op, &launch->away_since, reply, look_for_unanswered)) return;
   int lookups = launch->failure.code == CDAM_ERR_TIMEOUT ? LOOKUPS_AFTER_TIMEOUT : LOOKUPS;
   cdam_status status = cdam_answer_json(reply, "inspect container", &inspect, &error);
   if (status == CDAM_OK && is_own_creation(launch, inspect) &&
