@@ -202,13 +202,7 @@ static void meet_agent(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   listing *this = (listing *)op;
   cdam_operation_hold(op);
-  if (*cdam_link_instance(this->link)) {
-    send_forget(this);
-    return;
-  }
-  cdam_error error;
-  cdam_status status = cdam_agent_request_hello(&this->request, this->link, met, this, &error);
-  if (status != CDAM_OK) cdam_operation_finish(op, status, &error);
+  cdam_agent_request_meet(&this->request, this->link, met, this);
 }
 
 /* ---- beginning and end ---- */

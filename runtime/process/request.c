@@ -46,13 +46,20 @@ cdam_status cdam_agent_request_kill(cdam_agent_request *request, cdam_link *link
   return cdam_agent_request_open(request, link, &message, on_done, user, err);
 }
 
-cdam_status cdam_agent_request_hello(cdam_agent_request *request, cdam_link *link,
-                                     cdam_agent_request_done on_done, void *user, cdam_error *err) {
+/* No answer is wanted but the link's hello, which comes before it. */
+void cdam_agent_request_meet(cdam_agent_request *request, cdam_link *link,
+                             cdam_agent_request_done on_done, void *user) {
+  if (*cdam_link_instance(link)) {
+    on_done(user, CDAM_OK, NULL);
+    return;
+  }
+  cdam_error error;
   Cofferdam__Agent__V1__GetStatus get = COFFERDAM__AGENT__V1__GET_STATUS__INIT;
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   message.body_case = TO(GET_STATUS);
   message.get_status = &get;
-  return cdam_agent_request_open(request, link, &message, on_done, user, err);
+  cdam_status status = cdam_agent_request_open(request, link, &message, on_done, user, &error);
+  if (status != CDAM_OK) on_done(user, status, &error);
 }
 
 /* ---- without an answer ---- */

@@ -30,8 +30,9 @@ cdam_status cdam_agent_request_kill(cdam_agent_request *request, cdam_link *link
                                     uint32_t grace_ms, cdam_agent_request_done done, void *user,
                                     cdam_error *err);
 
-/* What needs no answer of its own but the link's hello: asks for the agent's status. */
-cdam_status cdam_agent_request_hello(cdam_agent_request *request, cdam_link *link,
-                                     cdam_agent_request_done done, void *user, cdam_error *err);
+/* For what has to know which agent it is: `done` is called when the link has its hello, at once if
+ * it has it already, or when that went wrong. */
+void cdam_agent_request_meet(cdam_agent_request *request, cdam_link *link,
+                             cdam_agent_request_done done, void *user);
 
 #endif

@@ -277,7 +277,7 @@ static void helper_made(cdam_operation *op, const cdam_reply *reply) {
   const char *id = status == CDAM_OK ? cdam_json_string_at(json, "Id") : NULL;
   if (cdam_is_name_taken(reply)) {
     ask(op, (cdam_request){.method = "GET", .path = "/info"}, time_told);
-  } else if (cdam_is_container_id(id)) {
+  } else if (id && cdam_is_container_id(id)) {
     use_helper(op, job, id);
   } else if (status == CDAM_OK || reply->http == 0 || reply->http < 300) {
     if (status == CDAM_OK)

@@ -47,7 +47,7 @@ static void finish_ended(cdam_exec_agent *exec) {
   }
 }
 
-static void finish_early(cdam_exec_agent *exec) {
+void cdam_exec_agent_finish_early(cdam_exec_agent *exec) {
   if (exec->failure.code != CDAM_OK) {
     cdam_operation_finish(&exec->op, exec->failure.code, &exec->failure);
     return;
@@ -70,7 +70,7 @@ void cdam_exec_agent_settle(cdam_exec_agent *exec) {
                (exec->failure.code != CDAM_OK || exec->track.exit.ended_by != CDAM_ENDED_ITSELF);
   if (early ? !exec->gone : !drains_are_empty(exec)) return;
   if (early)
-    finish_early(exec);
+    cdam_exec_agent_finish_early(exec);
   else
     finish_ended(exec);
 }
@@ -183,7 +183,7 @@ static void broken(cdam_exec_agent *exec, const cdam_error *error, bool refused)
     cdam_fail(&exec->failure, CDAM_ERR_CANCELLED,
               "the command was cancelled, and may still be running: %s", error->message);
   exec->result->still_running = !nothing_runs;
-  finish_early(exec);
+  cdam_exec_agent_finish_early(exec);
 }
 
 static void done(cdam_channel *channel, cdam_status status, const cdam_error *error,

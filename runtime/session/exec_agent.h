@@ -63,6 +63,9 @@ void cdam_exec_agent_start(cdam_operation *op, const cdam_reply *reply);
 /* The result, when there is one. */
 cdam_exec_result *cdam_exec_agent_take(cdam_exec_agent *exec, cdam_status status);
 
+/* Finishes one that was ended early: by the deadline, or for the reason in `failure`. */
+void cdam_exec_agent_finish_early(cdam_exec_agent *exec);
+
 /* Finishes when all is there that has to be. */
 void cdam_exec_agent_settle(cdam_exec_agent *exec);
 

@@ -48,13 +48,7 @@ static void out_of_time(cdam_operation *op, const cdam_reply *reply) {
 /* What was never sent never runs. */
 static void finish_unsent(cdam_exec_agent *exec) {
   if (cdam_channel_is_open(&exec->channel)) cdam_channel_abandon(&exec->channel);
-  if (exec->failure.code != CDAM_OK) {
-    cdam_operation_finish(&exec->op, exec->failure.code, &exec->failure);
-    return;
-  }
-  exec->result->exit_code = -1;
-  exec->result->timed_out = true;
-  cdam_operation_finish(&exec->op, CDAM_OK, NULL);
+  cdam_exec_agent_finish_early(exec);
 }
 
 /* A sink that takes nothing would hold up the end. */
