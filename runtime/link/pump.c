@@ -234,7 +234,7 @@ static bool feed_memory(cdam_feed *feed) {
 
 static bool feed_callback(cdam_feed *feed) {
   feed->busy = true;
-  ssize_t n = feed->source.read(feed->source.user, feed->piece, sizeof feed->piece);
+  int64_t n = feed->source.read(feed->source.user, feed->piece, sizeof feed->piece);
   feed->busy = false;
   if (feed->freed) {
     cdam_feed_free(feed);

@@ -83,12 +83,12 @@ static bool count_bytes(void *user, const void *bytes, size_t length) {
   return true;
 }
 
-static ssize_t give_zeros(void *user, void *buffer, size_t size) {
+static int64_t give_zeros(void *user, void *buffer, size_t size) {
   long *left = user;
   if ((long)size > *left) size = (size_t)*left;
   memset(buffer, 0, size);
   *left -= (long)size;
-  return (ssize_t)size;
+  return (int64_t)size;
 }
 
 void live_stdout(sandbox *box) {

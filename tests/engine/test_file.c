@@ -432,7 +432,7 @@ typedef struct giver {
   size_t fail_below; /* when no more than that is left */
 } giver;
 
-static ssize_t give(void *user, void *buffer, size_t size) {
+static int64_t give(void *user, void *buffer, size_t size) {
   giver *this = user;
   if (this->fail_below && this->left <= this->fail_below) return -1;
   size_t count = this->piece < this->left ? this->piece : this->left;

@@ -238,7 +238,7 @@ typedef struct saboteur {
   int calls;
 } saboteur;
 
-static ssize_t give_and_strike(void *user, void *buffer, size_t size) {
+static int64_t give_and_strike(void *user, void *buffer, size_t size) {
   saboteur *this = user;
   if (++this->calls == 3) docker("%s %s", this->command, this->container);
   memset(buffer, 'x', size);

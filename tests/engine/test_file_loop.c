@@ -375,12 +375,12 @@ typedef struct pattern {
   bool wrong;
 } pattern;
 
-static ssize_t give_pattern(void *user, void *buffer, size_t size) {
+static int64_t give_pattern(void *user, void *buffer, size_t size) {
   pattern *this = user;
   if (size > this->size - this->at) size = this->size - this->at;
   memset(buffer, (int)(this->at >> 16 & 0xff), size);
   this->at += size;
-  return (ssize_t)size;
+  return (int64_t)size;
 }
 
 static bool take_pattern(void *user, const void *bytes, size_t length) {

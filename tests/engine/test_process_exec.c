@@ -105,7 +105,7 @@ static void heads_and_tails(void **state) {
 
 /* ---- sources ---- */
 
-static ssize_t count_down(void *user, void *buffer, size_t size) {
+static int64_t count_down(void *user, void *buffer, size_t size) {
   int *left = user;
   if (*left == 0) return 0;
   if (*left < 0) return -1;
@@ -327,14 +327,14 @@ static unsigned char byte_at(size_t offset) {
   return (unsigned char)(offset * 31 + (offset >> 12));
 }
 
-static ssize_t give(void *user, void *buffer, size_t size) {
+static int64_t give(void *user, void *buffer, size_t size) {
   both_ways *this = user;
   unsigned char *to = buffer;
   if (size > this->total - this->sent) size = this->total - this->sent;
   for (size_t i = 0; i < size; i++)
     to[i] = byte_at(this->sent + i);
   this->sent += size;
-  return (ssize_t)size;
+  return (int64_t)size;
 }
 
 static bool take(void *user, const void *bytes, size_t length) {

@@ -196,17 +196,17 @@ static bool to_memory(void *user, const void *bytes, size_t length) {
   return true;
 }
 
-static ssize_t from_memory(void *user, void *buffer, size_t size) {
+static int64_t from_memory(void *user, void *buffer, size_t size) {
   stream *s = user;
   size_t left = s->length - s->offset;
   if (size > s->piece) size = s->piece;
   if (size > left) size = left;
   memcpy(buffer, s->bytes + s->offset, size);
   s->offset += size;
-  return (ssize_t)size;
+  return (int64_t)size;
 }
 
-static ssize_t fails_late(void *user, void *buffer, size_t size) {
+static int64_t fails_late(void *user, void *buffer, size_t size) {
   stream *s = user;
   return s->offset > 600 ? -1 : from_memory(user, buffer, size);
 }

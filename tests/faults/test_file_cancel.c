@@ -153,7 +153,7 @@ static void test_before_it_begins(void **state) {
   end_loop(this);
 }
 
-static ssize_t break_off(void *user, void *buffer, size_t size) {
+static int64_t break_off(void *user, void *buffer, size_t size) {
   (void)buffer;
   (void)size;
   return --*(int *)user < 0 ? -1 : 1;

@@ -563,7 +563,7 @@ SCRIPT(take_it) {
   say_done(a, m->channel);
 }
 
-static ssize_t give_late(void *user, void *buffer, size_t size) {
+static int64_t give_late(void *user, void *buffer, size_t size) {
   int *left = user;
   (void)size;
   if (--*left < 0) return 0;

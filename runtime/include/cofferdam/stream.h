@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include <cofferdam/export.h>
 
@@ -17,7 +16,7 @@ CDAM_BEGIN_DECLS
  * It is called where the operation runs: in the blocking call, or in cdam_loop_dispatch, where it
  * should not wait. Since 0.1.
  */
-typedef ssize_t (*cdam_read_callback)(void *user, void *buffer, size_t size);
+typedef int64_t (*cdam_read_callback)(void *user, void *buffer, size_t size);
 
 /* Takes all of the bytes; false ends the operation (CDAM_ERR_IO). Called as above. Since 0.1. */
 typedef bool (*cdam_write_callback)(void *user, const void *bytes, size_t length);
