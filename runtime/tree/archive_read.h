@@ -8,6 +8,8 @@
 #ifndef COFFERDAM_TREE_ARCHIVE_READ_H
 #define COFFERDAM_TREE_ARCHIVE_READ_H
 
+#include <sys/types.h>
+
 #include "tree/part.h"
 
 /* Gives up to `size` bytes: how many, 0 at the end, -1 with *err. It may block. */
