@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_GUESTS = 64 };
+enum { MAX_GUESTS = 64, RETRY_MS = 100 };
 
 /* A connection that has yet to show that it is a relay. */
 typedef struct guest {
@@ -154,7 +154,12 @@ static void listener_ready(agent_source *source, uint32_t events) {
   (void)events;
   agent_server *server = AGENT_OWNER(source, agent_server, listener);
   int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0) return;
+  if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) return;
+  if (fd < 0) { /* without descriptors it would be ready again and again; the timer resumes it */
+    agent_loop_want(&server->loop, source, 0);
+    agent_server_wake_at(server, agent_now_ms() + RETRY_MS);
+    return;
+  }
   if (admit(server, fd)) return;
   server->refused_peers++;
   close(fd);

@@ -32,6 +32,17 @@ void agent_server_wake_at(agent_server *server, uint64_t at_ms) {
   timerfd_settime(server->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+/* Those without which we see nothing. */
+static const int own_limits[AGENT_OWN_LIMITS] = {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA};
+
+bool agent_limits_lowered(const agent_server *server) {
+  struct rlimit now;
+  for (int i = 0; i < AGENT_OWN_LIMITS; i++)
+    if (getrlimit(own_limits[i], &now) == 0 && now.rlim_cur < server->limits[i].rlim_cur)
+      return true;
+  return false;
+}
+
 /* Is anything left that could still end in peace? */
 static bool anything_runs(const agent_server *server) {
   return server->running > 0;
@@ -56,6 +67,7 @@ static void timer_ready(agent_source *source, uint32_t events) {
   if (read(source->fd, &expirations, sizeof expirations) < 0) return;
   uint64_t now = agent_now_ms();
   server->timer_at = 0;
+  agent_loop_want(&server->loop, &server->listener, EPOLLIN);
   agent_processes_tick(server, now);
   shutdown_tick(server, now);
 }
@@ -145,6 +157,8 @@ bool agent_server_open(agent_server *server, char **environment, const char *wor
                            .gid = getgid(),
                            .stop_grace_ms = 2000};
   server->listener.fd = server->deadline.fd = -1;
+  for (int i = 0; i < AGENT_OWN_LIMITS; i++)
+    getrlimit(own_limits[i], &server->limits[i]);
   if (getrandom(server->instance, sizeof server->instance, 0) != (ssize_t)sizeof server->instance)
     return false;
   if (!take_low_descriptors(server) || !agent_loop_open(&server->loop)) return false;

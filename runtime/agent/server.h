@@ -7,13 +7,14 @@
 #include "peer.h"
 #include "spawn.h"
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #define AGENT_VERSION "0.1.0"
 
 typedef struct agent_process agent_process;
 
-enum { AGENT_PROCESS_BUCKETS = 256, AGENT_INSTANCE_BYTES = 16 };
+enum { AGENT_PROCESS_BUCKETS = 256, AGENT_INSTANCE_BYTES = 16, AGENT_OWN_LIMITS = 3 };
 
 struct agent_server {
   agent_loop loop;
@@ -61,11 +62,16 @@ struct agent_server {
   size_t input_bytes;
   size_t retain_bytes;
 
+  struct rlimit limits[AGENT_OWN_LIMITS]; /* as we were started with them */
+
   int memory_events; /* the cgroup's out-of-memory counter; -1 where there is none */
 };
 
 /* Descriptors 0 to 3 become ours, signals are blocked, the loop is open. `argv0` for messages. */
 bool agent_server_open(agent_server *server, char **environment, const char *workspace);
+
+/* Has somebody taken of our own limits since the start? */
+bool agent_limits_lowered(const agent_server *server);
 
 /* Wakes the server at that time (agent_now_ms) or earlier. */
 void agent_server_wake_at(agent_server *server, uint64_t at_ms);

@@ -62,17 +62,24 @@ static bool take(census *all, const member *m) {
   return true;
 }
 
-static void read_all(census *all) {
+/* False: they are not all there. */
+static bool read_all(census *all) {
+  bool complete = true;
   DIR *dir = opendir("/proc");
-  if (!dir) return;
+  if (!dir) return false;
   struct dirent *entry;
   while ((entry = readdir(dir)) != NULL) {
     member m;
     if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-    if (read_member(dirfd(dir), entry->d_name, &m) && !take(all, &m)) break;
+    errno = 0;
+    if (!read_member(dirfd(dir), entry->d_name, &m))
+      complete = complete && errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+    else if (!take(all, &m))
+      complete = false;
   }
   closedir(dir);
   qsort(all->members, all->count, sizeof *all->members, by_pid);
+  return complete;
 }
 
 static member *find(census *all, pid_t pid) {
@@ -121,12 +128,11 @@ static agent_process *resolve(census *all, member *m) {
 
 static bool take_census(agent_server *server, census *all) {
   *all = (census){0};
-  read_all(all);
-  if (!all->count) return false;
+  bool complete = read_all(all);
   mark_roots(server, all);
   for (size_t i = 0; i < all->count; i++)
     resolve(all, &all->members[i]);
-  return true;
+  return complete;
 }
 
 static bool is_keeper(const member *m) {
@@ -141,10 +147,22 @@ static bool send_due(const member *m) {
   return m->process->kill == AGENT_KILL_KILL && kill(m->pid, SIGKILL) == 0;
 }
 
+/* Who has our user can take our limits away, and with them the sight of what is to be ended: then
+ * all goes. */
+static void end_unseen(const agent_server *server) {
+  if (!server->init || !agent_limits_lowered(server)) return;
+  for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
+    for (agent_process *p = server->processes[i]; p; p = p->next) {
+      if (p->kill != AGENT_KILL_KILL) continue;
+      kill(-1, SIGKILL);
+      return;
+    }
+}
+
 bool agent_tree_pass(agent_server *server, size_t *killed) {
   census all;
   *killed = 0;
-  take_census(server, &all);
+  if (!take_census(server, &all)) end_unseen(server);
   for (size_t i = 0; i < all.count; i++) {
     const member *m = &all.members[i];
     if (m->process && !m->zombie && !is_keeper(m) && send_due(m)) ++*killed;
@@ -161,7 +179,7 @@ bool agent_tree_pass(agent_server *server, size_t *killed) {
 
 bool agent_tree_signal(agent_process *process, int signal) {
   census all;
-  if (!take_census(process->server, &all)) {
+  if (!take_census(process->server, &all) && !all.count) {
     errno = ENOMEM;
     return false;
   }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -159,6 +160,20 @@ int main(int argc, char **argv) {
     sleep(1);
     printf("kill: %d\n", kill(getppid(), SIGKILL));
     sleep(371);
+  }
+  if (strcmp(what, "starve") == 0 || strcmp(what, "starve-memory") == 0) {
+    /* The agent gets no descriptor any more, or no memory; then all that it could be ended by is
+     * left behind. */
+    unsigned long long none[2] = {3, 3};
+    int resource = strcmp(what, "starve") == 0 ? RLIMIT_NOFILE : RLIMIT_AS;
+    printf("%ld\n", syscall(SYS_prlimit64, 1, resource, none, NULL));
+    fflush(stdout);
+    if (fork() == 0) {
+      setsid();
+      if (fork() == 0) sleep(372);
+      _exit(0);
+    }
+    sleep(372);
   }
   if (strcmp(what, "kill-init") == 0) {
     printf("%d", kill(1, SIGKILL));

@@ -31,6 +31,16 @@ def put(client, name, content):
     client.collect(channel)
 
 
+def top(sandbox):
+    return docker("top", sandbox.id)
+
+
+def ticks(sandbox):
+    """Of the agent's processor time, hundredths of a second."""
+    with open("/proc/%s/stat" % docker("inspect", "-f", "{{.State.Pid}}", sandbox.id).strip()) as f:
+        return sum(int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13])
+
+
 @unittest.skipUnless(ENGINE, "needs an engine")
 class Hostile(unittest.TestCase):
     def both(self):
@@ -109,6 +119,24 @@ class Hostile(unittest.TestCase):
             self.assertEqual(c.run(["echo", "x"]).out, b"x\n")
             self.assertTrue(eventually(
                 lambda: c.call(get_status=pb.GetStatus())[0].status.running == 0))
+
+    def test_an_agent_whose_limits_were_lowered_still_ends_what_it_is_to_end(self):
+        for what in ("starve", "starve-memory"):
+            for sandbox, c in self.both():
+                c.start(["/workspace/attacker", what], timeout_ms=1000, grace_ms=100)
+                self.assertTrue(eventually(lambda: "attacker" in top(sandbox)))
+                # The relay goes as well: nothing can be told apart any more.
+                self.assertTrue(eventually(lambda: "attacker" not in top(sandbox)), top(sandbox))
+
+    def test_an_agent_without_descriptors_does_not_spin(self):
+        for sandbox, c in self.both():
+            c.start(["/workspace/attacker", "starve"])
+            for _ in range(3):
+                sandbox.client(hello=False)
+            time.sleep(0.5)
+            before = ticks(sandbox)
+            time.sleep(1)
+            self.assertLess(ticks(sandbox) - before, 20)
 
     def test_a_flood_of_connections(self):
         for sandbox, c in self.both():
