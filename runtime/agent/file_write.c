@@ -102,7 +102,8 @@ static void finish(writer *w) {
 }
 
 /* Where a file replaces another, ext4 writes out what has no blocks yet before it renames. A small
- * file that has its blocks from the start does not wait for the disk; who wants that says `sync`. */
+ * file that has its blocks from the start does not wait for the disk; who wants that says `sync`.
+ */
 static void allocate(writer *w, const MSG(Data) * data) {
   if (w->temporary && data->end && !w->begun && data->data.len)
     (void)fallocate(w->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)data->data.len);
