@@ -7,7 +7,12 @@
 #include "cli.h"
 #include "options/flags.h"
 
-typedef struct cli_slot {
+typedef struct cli_slot cli_slot;
+
+/* Sets what the flag is about. CLI_OK, or the exit code after a line on stderr. */
+typedef int cli_flag_set(cli_args *args, const cli_slot *slot, const char *text);
+
+struct cli_slot {
   char *name;          /* owned; without the dashes */
   const char *metavar; /* NULL: no value */
   const char *help;
@@ -15,15 +20,20 @@ typedef struct cli_slot {
   bool required;
   bool repeatable;
   bool seen;
-  unsigned own;                   /* an enum cli_flag_bit, or 0 */
+  cli_flag_set *set;              /* of a flag of our own; or NULL */
+  size_t place;                   /* in cli_args, for it */
   const cdam_option_flag *option; /* or NULL */
   bool policy;                    /* --require-NAME of `option` */
-} cli_slot;
+};
+
+/* ---- flags.c ---- */
 
 /* The flags of a command, in the order of the help. NULL when there is no memory. Free
  * with cli_slots_free. */
 cli_slot *cli_slots_new(const cli_command *command, size_t *count);
 void cli_slots_free(cli_slot *slots, size_t count);
+
+/* ---- args.c ---- */
 
 /* Reads argv[1] and what follows by the rules of `command`. What is in `args` already
  * (flags given before the command) stays. CLI_OK, or the exit code after a line on

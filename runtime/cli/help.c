@@ -87,7 +87,7 @@ static bool is_policy(const cli_slot *slot) {
 }
 
 static bool is_own(const cli_slot *slot) {
-  return slot->own != 0;
+  return slot->set != NULL;
 }
 
 static void put_section(const char *title, const cli_slot *slots, size_t count,
