@@ -14,7 +14,7 @@ export LC_ALL=C.UTF-8
   ENGINE_PACKAGES=(docker.io iptables iproute2 busybox-static mount util-linux)
   ROOM_PACKAGES=(docker-registry openssl)
   TEST_PACKAGES=(g++ make clang libclang-rt-14-dev abigail-tools git libuv1-dev
-    mandoc groff-base
+    mandoc groff-base qemu-user-static gcc-aarch64-linux-gnu
     "${ROOM_PACKAGES[@]}")
   # For the programs of tests/interop; any toolchain that is there will do.
   LANGUAGE_TOOLS=(go:golang-go node:nodejs npm:npm javac:default-jdk-headless mvn:maven

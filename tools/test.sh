@@ -28,6 +28,11 @@ if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
   done
 fi
 
+# The same holds for the foreign packages that the agent for arm64 is built with.
+if [ $# -eq 0 ] || [[ " $* " == *" agent"* ]]; then
+  runtime/agent/build.sh build-asan/tests/agent/arm64 arm64 >&2 || say "its tests will say so"
+fi
+
 library=$(echo "$COFFERDAM_ROOT"/build-release/libcofferdam.so.*.*.*[0-9])
 stripped=$(mktemp)
 strip -o "$stripped" "$library"

@@ -31,13 +31,16 @@ flags=(-std=gnu11 -D_GNU_SOURCE -Os -g0 -static -fno-pie -no-pie
   -ffile-prefix-map="$root"=. -ffile-prefix-map="$out"=. -fno-ident
   -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -s)
 
-# The foreign packages hold nothing that runs, so they are unpacked and not installed.
+# The foreign packages hold nothing that runs, so they are unpacked and not installed. apt has lists
+# of its own for them, as the machine's need not know that architecture.
 fetch_arm64() {
-  local packages="$out/arm64-packages"
+  local packages="$out/arm64-packages" deb
   [ -e "$packages/root/usr/lib/aarch64-linux-musl/libc.a" ] && return
-  mkdir -p "$packages/root"
-  (cd "$packages" && apt-get download musl-dev:arm64 libprotobuf-c-dev:arm64)
-  local deb
+  mkdir -p "$packages/root" "$packages/lists/partial" "$packages/cache/archives/partial"
+  local apt=(apt-get -qq -o APT::Architectures::=amd64 -o APT::Architectures::=arm64
+    -o APT::Sandbox::User=root -o Dir::State::lists="$packages/lists" -o Dir::Cache="$packages/cache")
+  (cd "$packages" && "${apt[@]}" update &&
+    "${apt[@]}" download musl-dev:arm64 libprotobuf-c-dev:arm64) >&2
   for deb in "$packages"/*.deb; do dpkg-deb -x "$deb" "$packages/root"; done
 }
 
