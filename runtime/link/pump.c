@@ -3,132 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "engine/loop.h"
-#include "engine/poller.h"
 #include "engine/sigpipe.h"
-
-/* A pipe that is writable takes as much without waiting. */
-#define PIPE_PIECE 4096
+#include "link/pump_end.h"
 
 /* Of a source, at a time. */
 #define READ_PIECE ((size_t)64 * 1024)
-
-/* ---- descriptors ---- */
-
-typedef enum end_kind {
-  END_FILE,   /* never waits, or only for a disk */
-  END_SOCKET, /* can be asked not to wait */
-  END_STREAM  /* a pipe or terminal */
-} end_kind;
-
-/* The program's descriptor. It is used under a number of our own, for several of our ends may use
- * the same one, and each is in the loop's set. */
-typedef struct descriptor {
-  int fd; /* or -1 */
-  cdam_socket_watch watch;
-  cdam_posted ready;
-  cdam_loop *loop; /* NULL when it is gone */
-  cdam_posted loop_end;
-  end_kind kind;
-  void (*run)(struct descriptor *end);
-} descriptor;
-
-#define END_OF(at, member) ((descriptor *)((char *)(at)-offsetof(descriptor, member)))
-
-static void watched(cdam_socket_watch *watch, uint32_t events) {
-  (void)events;
-  descriptor *end = END_OF(watch, watch);
-  cdam_loop_post(end->loop, &end->ready);
-}
-
-static void run_ready(cdam_posted *posted) {
-  descriptor *end = END_OF(posted, ready);
-  end->run(end);
-}
-
-static void loop_gone(cdam_posted *posted) {
-  descriptor *end = END_OF(posted, loop_end);
-  cdam_poller_unwatch(end->loop, &end->watch);
-  end->loop = NULL;
-}
-
-static end_kind kind_of(int fd) {
-  struct stat status;
-  if (fstat(fd, &status) != 0 || S_ISREG(status.st_mode) || S_ISBLK(status.st_mode))
-    return END_FILE;
-  return S_ISSOCK(status.st_mode) ? END_SOCKET : END_STREAM;
-}
-
-static bool open_end(descriptor *end, cdam_loop *loop, int fd,
-                     void (*run)(struct descriptor *end)) {
-  end->fd = -1;
-  end->watch.ready = watched;
-  end->ready.run = run_ready;
-  end->loop_end.run = loop_gone;
-  end->run = run;
-  end->loop = loop;
-  cdam_loop_on_end(loop, &end->loop_end);
-  if (fd < 0) return true;
-  end->kind = kind_of(fd);
-  end->fd = end->watch.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-  return end->fd >= 0;
-}
-
-static void close_end(descriptor *end) {
-  if (end->loop) {
-    cdam_loop_unpost(end->loop, &end->ready);
-    cdam_loop_forget_end(end->loop, &end->loop_end);
-    cdam_poller_unwatch(end->loop, &end->watch);
-  }
-  if (end->fd >= 0) close(end->fd);
-}
-
-/* Waits for it in the loop. What epoll does not take (/dev/null, a directory) never waits. */
-static bool wait_for(descriptor *end, uint32_t events) {
-  if (!end->loop) return true;
-  if (cdam_poller_watch(end->loop, &end->watch, events)) return true;
-  if (errno != EPERM) return false;
-  cdam_loop_post(end->loop, &end->ready);
-  return true;
-}
-
-static void wait_no_more(descriptor *end) {
-  if (end->loop && end->watch.events) cdam_poller_watch(end->loop, &end->watch, 0);
-}
-
-static bool is_ready(const descriptor *end, short events) {
-  struct pollfd at = {.fd = end->fd, .events = events};
-  return end->kind != END_STREAM || poll(&at, 1, 0) != 0;
-}
-
-/* -1 with EAGAIN when it would have to wait. */
-static ssize_t read_end(const descriptor *end, void *bytes, size_t size) {
-  errno = EAGAIN;
-  if (end->kind == END_SOCKET) return recv(end->fd, bytes, size, MSG_DONTWAIT);
-  if (!is_ready(end, POLLIN)) return -1;
-  return read(end->fd, bytes, size);
-}
-
-static ssize_t write_end(const descriptor *end, const void *bytes, size_t length) {
-  errno = EAGAIN;
-  if (end->kind == END_SOCKET) return send(end->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (!is_ready(end, POLLOUT)) return -1;
-  if (end->kind == END_STREAM && length > PIPE_PIECE) length = PIPE_PIECE;
-  return write(end->fd, bytes, length);
-}
-
-static bool would_wait(void) {
-  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
 
 /* ---- checking ---- */
 
@@ -156,7 +41,7 @@ cdam_status cdam_sink_check(const cdam_sink *sink, const char *what, cdam_error 
 /* ---- from a source ---- */
 
 struct cdam_feed {
-  descriptor end; /* first */
+  cdam_pump_end end; /* first */
   cdam_source source;
   cdam_channel *channel;
   cdam_feed_done done;
@@ -168,7 +53,7 @@ struct cdam_feed {
   char piece[READ_PIECE];
 };
 
-static void feed_ready(descriptor *end) {
+static void feed_ready(cdam_pump_end *end) {
   cdam_feed_go((cdam_feed *)end);
 }
 
@@ -182,7 +67,7 @@ cdam_feed *cdam_feed_new(cdam_loop *loop, const cdam_source *source, cdam_channe
     feed->done = done;
     feed->user = user;
     int fd = feed->source.from_fd ? feed->source.fd : -1;
-    if (open_end(&feed->end, loop, fd, feed_ready)) return feed;
+    if (cdam_pump_end_open(&feed->end, loop, fd, feed_ready)) return feed;
     cdam_feed_free(feed);
   }
   cdam_fail_memory(err);
@@ -197,14 +82,14 @@ void cdam_feed_free(cdam_feed *feed) {
   if (!feed) return;
   feed->freed = true;
   if (feed->busy) return;
-  close_end(&feed->end);
+  cdam_pump_end_close(&feed->end);
   free(feed);
 }
 
 /* It may be gone after this. */
 static void finish_feed(cdam_feed *feed, const cdam_error *error) {
   feed->is_done = true;
-  wait_no_more(&feed->end);
+  cdam_pump_end_wait_no_more(&feed->end);
   feed->done(feed->user, error);
 }
 
@@ -248,11 +133,11 @@ static bool feed_callback(cdam_feed *feed) {
 }
 
 static bool feed_fd(cdam_feed *feed) {
-  ssize_t n = read_end(&feed->end, feed->piece, sizeof feed->piece);
+  ssize_t n = cdam_pump_end_read(&feed->end, feed->piece, sizeof feed->piece);
   if (n >= 0) return send_piece(feed, feed->piece, (size_t)n, n == 0);
-  if (!would_wait())
+  if (!cdam_pump_would_wait())
     fail_feed(feed, strerrordesc_np(errno));
-  else if (!wait_for(&feed->end, EPOLLIN))
+  else if (!cdam_pump_end_wait(&feed->end, EPOLLIN))
     fail_feed(feed, strerrordesc_np(ENOMEM));
   return false;
 }
@@ -261,7 +146,7 @@ void cdam_feed_go(cdam_feed *feed) {
   bool more = !feed->is_done && !feed->busy && cdam_channel_is_open(feed->channel);
   while (more) {
     if (!cdam_channel_can_send(feed->channel)) {
-      wait_no_more(&feed->end);
+      cdam_pump_end_wait_no_more(&feed->end);
       return;
     }
     if (feed->source.read)
@@ -282,7 +167,7 @@ typedef struct piece {
 } piece;
 
 struct cdam_drain {
-  descriptor end; /* first */
+  cdam_pump_end end; /* first */
   cdam_sink sink;
   cdam_channel *channel;
   const cdam_drain_events *events;
@@ -293,7 +178,7 @@ struct cdam_drain {
   bool freed;
 };
 
-static void drain_ready(descriptor *end);
+static void drain_ready(cdam_pump_end *end);
 
 cdam_drain *cdam_drain_new(cdam_loop *loop, const cdam_sink *sink, cdam_channel *channel,
                            const cdam_drain_events *events, void *user, cdam_error *err) {
@@ -305,7 +190,7 @@ cdam_drain *cdam_drain_new(cdam_loop *loop, const cdam_sink *sink, cdam_channel 
     drain->events = events;
     drain->user = user;
     int fd = drain->sink.to_fd ? drain->sink.fd : -1;
-    if (open_end(&drain->end, loop, fd, drain_ready)) return drain;
+    if (cdam_pump_end_open(&drain->end, loop, fd, drain_ready)) return drain;
     cdam_drain_free(drain);
   }
   cdam_fail_memory(err);
@@ -335,13 +220,13 @@ void cdam_drain_free(cdam_drain *drain) {
   drain->freed = true;
   if (drain->busy) return;
   drop_waiting(drain);
-  close_end(&drain->end);
+  cdam_pump_end_close(&drain->end);
   free(drain);
 }
 
 static cdam_status fail_drain(cdam_drain *drain, const char *why, cdam_error *err) {
   drain->failed = true;
-  wait_no_more(&drain->end);
+  cdam_pump_end_wait_no_more(&drain->end);
   drop_waiting(drain);
   return cdam_fail(err, CDAM_ERR_IO, "the output could not be written: %s", why);
 }
@@ -350,9 +235,9 @@ static cdam_status fail_drain(cdam_drain *drain, const char *why, cdam_error *er
 static size_t write_some(cdam_drain *drain, const char *bytes, size_t length) {
   size_t done = 0;
   while (done < length) {
-    ssize_t n = write_end(&drain->end, bytes + done, length - done);
+    ssize_t n = cdam_pump_end_write(&drain->end, bytes + done, length - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return would_wait() ? done : SIZE_MAX;
+    if (n < 0) return cdam_pump_would_wait() ? done : SIZE_MAX;
     done += (size_t)n;
   }
   return done;
@@ -372,7 +257,7 @@ static bool write_waiting(cdam_drain *drain) {
   return true;
 }
 
-static void drain_ready(descriptor *end) {
+static void drain_ready(cdam_pump_end *end) {
   cdam_drain *drain = (cdam_drain *)end;
   cdam_sigpipe guard;
   cdam_sigpipe_hold(&guard, true);
@@ -381,14 +266,14 @@ static void drain_ready(descriptor *end) {
   cdam_sigpipe_release(&guard);
   cdam_error error;
   if (well && !TAILQ_EMPTY(&drain->waiting)) {
-    well = wait_for(end, EPOLLOUT);
+    well = cdam_pump_end_wait(end, EPOLLOUT);
     why = ENOMEM;
   }
   if (!well) {
     fail_drain(drain, strerrordesc_np(why), &error);
     drain->events->failed(drain->user, &error);
   } else if (TAILQ_EMPTY(&drain->waiting)) {
-    wait_no_more(end);
+    cdam_pump_end_wait_no_more(end);
     if (drain->events->emptied) drain->events->emptied(drain->user);
   }
 }
@@ -400,7 +285,7 @@ static cdam_status keep(cdam_drain *drain, const char *bytes, size_t length, siz
   *last = (piece){.length = length, .charge = charge};
   memcpy(last->bytes, bytes, length);
   TAILQ_INSERT_TAIL(&drain->waiting, last, in_drain);
-  if (wait_for(&drain->end, EPOLLOUT)) return CDAM_OK;
+  if (cdam_pump_end_wait(&drain->end, EPOLLOUT)) return CDAM_OK;
   return fail_drain(drain, strerrordesc_np(ENOMEM), err);
 }
 
@@ -409,7 +294,7 @@ static cdam_status put_fd(cdam_drain *drain, const char *bytes, size_t length, s
   size_t done = 0;
   if (TAILQ_EMPTY(&drain->waiting)) {
     cdam_sigpipe guard;
-    cdam_sigpipe_hold(&guard, drain->end.kind == END_STREAM);
+    cdam_sigpipe_hold(&guard, drain->end.kind == CDAM_PUMP_STREAM);
     done = write_some(drain, bytes, length);
     int why = errno;
     cdam_sigpipe_release(&guard);
