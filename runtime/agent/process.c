@@ -52,7 +52,7 @@ static void free_process(agent_process *process) {
   agent_loop_free(loop, process);
 }
 
-void agent_process_free(agent_process *process) {
+static void release(agent_process *process) {
   agent_server *server = process->server;
   agent_process **at = &server->processes[process->id % AGENT_PROCESS_BUCKETS];
   while (*at != process)
@@ -73,13 +73,13 @@ static void drop_oldest_kept(agent_server *server) {
       if (p->keep && is_over(p) && !p->viewers && (!oldest || p->id < oldest->id)) oldest = p;
   if (!oldest) return;
   server->kept--;
-  agent_process_free(oldest);
+  release(oldest);
 }
 
 void agent_process_settle(agent_process *process) {
   if (!is_over(process) || process->viewers || process->killers) return;
   if (process->keep) return;
-  agent_process_free(process);
+  release(process);
 }
 
 static void over(agent_process *process) {

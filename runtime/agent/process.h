@@ -69,7 +69,6 @@ agent_process *agent_process_find(agent_server *server, uint64_t id);
 void agent_process_add(agent_server *server, agent_process *process);
 /* Frees the record when nothing needs it any more. Call after anything changed. */
 void agent_process_settle(agent_process *process);
-void agent_process_free(agent_process *process);
 
 /* Ends the tree: TERM, KILL after the grace time. The first reason stays. */
 void agent_process_kill(agent_process *process, int ended_by, uint32_t grace_ms);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A link's exec stream. While a channel is open and nothing has come for a quarter of the client's
- * timeout (from 1 to 15 s), a Ping is sent; when no byte comes for the client's timeout after that,
- * the agent does not answer any more. Without channels nobody waits, and nothing is sent.
+ * A link's stream: how it is opened, and its silence. While a channel is open and nothing has come
+ * for a quarter of the client's timeout (from 1 to 15 s), a Ping is sent; when no byte comes for
+ * the client's timeout after that, the agent does not answer any more. Without channels nobody
+ * waits, and nothing is sent.
  */
 #include <stdio.h>
 #include <string.h>

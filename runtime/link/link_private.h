@@ -4,7 +4,7 @@
  *
  *     link.c          its life, and how it breaks
  *     link_channel.c  channels: opening, sending, credit
- *     link_connect.c  the exec stream, silence, and why the agent is gone
+ *     link_connect.c  the stream (attached or by an exec), silence, and why the agent is gone
  *     link_receive.c  what the agent sends
  *     link_hello.c    the two hellos
  *     link_error.c    the agent's errors
@@ -13,7 +13,7 @@
  * Its life:
  *
  *     new         no channel was opened yet
- *     connecting  the exec is created and started
+ *     connecting  the stream is opened, for which an exec may have to be created
  *     greeting    the hello was sent
  *     up
  *     ending      it is of no use any more; the engine is asked why

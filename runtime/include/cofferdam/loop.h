@@ -17,11 +17,11 @@
  *
  *   Each blocking call that talks to the engine has a _start, but those on a process or a watch
  *   that is there, which do not wait in a loop (process.h, file.h), and the archives of tree.h.
- *   It checks its arguments as the blocking call does, copies all
- *   of them, and returns; nothing is sent, and no callback runs, before the next
- *   cdam_loop_dispatch. When it returns an error there is no operation and no callback. Otherwise
- *   the callback runs exactly once, in a cdam_loop_dispatch (or in cdam_loop_free). `user` is
- * handed to it and not looked at.
+ *   A _start checks its arguments as the blocking call does, copies all of them (but not what
+ *   sources and sinks point to), and returns; nothing is sent, and no callback runs, before the
+ *   next cdam_loop_dispatch. When it returns an error there is no operation and no callback.
+ *   Otherwise the callback runs exactly once, in a cdam_loop_dispatch (or in cdam_loop_free).
+ *   `user` is handed to it and not looked at.
  *
  * Callbacks
  *
