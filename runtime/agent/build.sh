@@ -38,7 +38,8 @@ fetch_arm64() {
   [ -e "$packages/root/usr/lib/aarch64-linux-musl/libc.a" ] && return
   mkdir -p "$packages/root" "$packages/lists/partial" "$packages/cache/archives/partial"
   local apt=(apt-get -qq -o APT::Architectures::=amd64 -o APT::Architectures::=arm64
-    -o APT::Sandbox::User=root -o Dir::State::lists="$packages/lists" -o Dir::Cache="$packages/cache")
+    -o APT::Sandbox::User=root -o Dir::State::lists="$packages/lists"
+    -o Dir::Cache="$packages/cache")
   (cd "$packages" && "${apt[@]}" update &&
     "${apt[@]}" download musl-dev:arm64 libprotobuf-c-dev:arm64) >&2
   for deb in "$packages"/*.deb; do dpkg-deb -x "$deb" "$packages/root"; done
