@@ -13,7 +13,8 @@ root=$(cd "$here/../.." && pwd)
 work=${AGENT_TEST_DIR:-$(mktemp -d)}
 cd "$here"
 static_agent() {
-  local agent=$work/cofferdam-agent-$1 sources=("$root/runtime/agent" "$root/schema/cofferdam/agent")
+  local agent=$work/cofferdam-agent-$1
+  local sources=("$root/runtime/agent" "$root/schema/cofferdam/agent")
   if [ ! -e "$agent" ] || [ -n "$(find "${sources[@]}" -newer "$agent" -type f)" ]; then
     "$root/runtime/agent/build.sh" "$work" "$1" >&2
   fi
