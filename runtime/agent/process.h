@@ -37,6 +37,7 @@ struct agent_process {
   bool terminal;
   bool kill_rest;
   bool keep;       /* the record stays until it is forgotten or too old */
+  bool forgotten;  /* nobody finds it any more, though its keeper has not ended yet */
   size_t retained; /* of the server's retain_bytes */
   agent_peer *owner;
   agent_output streams[2];

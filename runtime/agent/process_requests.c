@@ -21,8 +21,9 @@ struct agent_killer {
 
 static agent_process *find_or_fail(agent_peer *peer, uint32_t number, uint64_t id) {
   agent_process *process = agent_process_find(peer->server, id);
-  if (!process) agent_reply_fail(peer, number, ERR(NO_PROCESS), "no such process");
-  return process;
+  if (process && !process->forgotten) return process;
+  agent_reply_fail(peer, number, ERR(NO_PROCESS), "no such process");
+  return NULL;
 }
 
 static void killer_release(agent_channel *channel) {
@@ -162,7 +163,8 @@ static agent_process *next_record(agent_server *server, uint64_t after, uint64_t
   agent_process *best = NULL;
   for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
     for (agent_process *p = server->processes[i]; p; p = p->next)
-      if (p->id > after && p->id <= end && p->state != AGENT_FAILED && (!best || p->id < best->id))
+      if (p->id > after && p->id <= end && p->state != AGENT_FAILED && !p->forgotten &&
+          (!best || p->id < best->id))
         best = p;
   return best;
 }
@@ -202,6 +204,7 @@ static void forget(agent_peer *peer, uint32_t number, const MSG(Forget) * reques
   }
   if (process->keep && process->keeper == 0) peer->server->kept--;
   process->keep = false;
+  process->forgotten = true;
   agent_process_settle(process);
   agent_reply_done(peer, number, NULL);
 }
