@@ -25,6 +25,8 @@ static void wake_blocked(agent_peer *peer) {
       if (c->blocked && c->credit > 0) agent_channel_wake(c);
 }
 
+enum { SILENT_MS = 300000 };
+
 static void want_input(agent_peer *peer) {
   bool wanted = !peer->closing && !peer->parse.queued && queued(peer) < AGENT_QUEUE_PAUSE;
   agent_loop_want(&peer->server->loop, &peer->input, wanted ? EPOLLIN : 0);
@@ -158,16 +160,33 @@ static void input_ready(agent_source *source, uint32_t events) {
     }
     peer->in_end += (size_t)n;
     total += (size_t)n;
+    peer->heard_at = agent_now_ms();
     parse(peer);
     if (peer->gone || peer->closing || !(source->events & EPOLLIN) || (size_t)n < room) return;
   }
 }
 
+/* An engine that was killed leaves relays whose client is gone, and nothing tells that. So the
+ * longest idle one gives way: it has nothing open, and if it lives it can connect again; or one
+ * that has, and should have pinged long ago. */
+static bool let_one_go(agent_server *server) {
+  if (server->client_count < AGENT_MAX_CLIENTS) return true;
+  agent_peer *idle = NULL, *silent = NULL;
+  for (agent_peer *p = server->clients; p; p = p->next) {
+    if (!silent || p->heard_at < silent->heard_at) silent = p;
+    if (p->channel_count == 0 && (!idle || p->heard_at < idle->heard_at)) idle = p;
+  }
+  if (!idle && agent_now_ms() - silent->heard_at < SILENT_MS) return false;
+  agent_peer_close(idle ? idle : silent);
+  return true;
+}
+
 agent_peer *agent_peer_new(agent_server *server, int input, int output, int link) {
   agent_peer *peer = calloc(1, sizeof *peer);
-  bool ok = peer && server->client_count < AGENT_MAX_CLIENTS;
+  bool ok = peer && let_one_go(server);
   if (ok) {
     peer->server = server;
+    peer->heard_at = agent_now_ms();
     peer->input = (agent_source){.ready = input_ready, .fd = -1};
     peer->output = (agent_source){.ready = output_ready, .fd = -1};
     peer->link = (agent_source){.ready = link_ready, .fd = -1};

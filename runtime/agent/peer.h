@@ -55,6 +55,7 @@ struct agent_peer {
   unsigned channel_count;
   unsigned blocked_count;
   uint32_t initial_credit;
+  uint64_t heard_at; /* agent_now_ms() of its last bytes */
   bool greeted;
   bool closing; /* an error was told: flush it and go */
   bool gone;

@@ -4,8 +4,9 @@
  * client; a thread for each operation does it over and over until it fails. Then: no call hangs,
  * the error is clear, no container is left that nobody knows of, and every state resumes.
  *
- * COFFERDAM_CHAOS_SECONDS is how long to go on (30), COFFERDAM_CHAOS_SEED repeats the moments of an
- * earlier run. Run by own_engine.sh.
+ * COFFERDAM_CHAOS_SECONDS is how long to go on (25), COFFERDAM_CHAOS_SEED repeats the moments of an
+ * earlier run, COFFERDAM_CHAOS_REVIVALS has one sandbox survive so many more engines. Run by
+ * own_engine.sh.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -394,14 +395,14 @@ static void one_round(unsigned *random) {
 static void killed_in_the_middle_of_everything(void **state) {
   (void)state;
   const char *text = getenv("COFFERDAM_CHAOS_SECONDS");
-  int64_t until = cdam_now_ms() + 1000 * (text ? strtol(text, NULL, 10) : 30);
+  int64_t until = cdam_now_ms() + 1000 * (text ? strtol(text, NULL, 10) : 25);
   unsigned random = seed, rounds = 0;
   for (size_t i = 0; i < ACTORS; i++)
     settle(&actors[i]);
   do {
     one_round(&random);
     rounds++;
-  } while (cdam_now_ms() < until);
+  } while (rounds < 3 || cdam_now_ms() < until);
   print_message("# the engine was killed %u times\n", rounds);
   for (size_t i = 0; i < ACTORS; i++)
     delete_known(&actors[i]);
@@ -445,6 +446,12 @@ static void processes_outlive_the_engine(void **state) {
   char *said = output_of(session, (const char *const[]){"echo", "well", NULL});
   assert_string_equal(said, "well\n");
   free(said);
+  const char *more = getenv("COFFERDAM_CHAOS_REVIVALS");
+  for (long i = more ? strtol(more, NULL, 10) : 0; i > 0; i--) {
+    engine_control("kill");
+    engine_control("start --live-restore");
+    free(output_of(session, (const char *const[]){"true", NULL}));
+  }
   assert_ok(cdam_resume(client, cdam_session_state(session), NULL, &again, &err), &err);
   assert_false(cdam_session_was_recreated(again));
   const cdam_process_attachment from = {.stdout_offset = offset};
