@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "exec_output.h"
@@ -16,7 +18,9 @@ enum {
   INPUT_SIZE = 64 * 1024,
   EVENTS_AT_ONCE = 32, /* then signals have their turn */
   QUIET_MS = 2000,     /* a child that was left running may hold the output for ever */
-  GRACE_MS = 2000
+  GRACE_MS = 2000,
+  /* Beyond the command's time an agent that was tampered with is not waited for. */
+  PATIENCE_MS = 10000
 };
 
 typedef struct live {
@@ -32,6 +36,7 @@ typedef struct live {
   bool exited;
   bool over;
   bool more_events;
+  int64_t give_up_at; /* 0: never */
   int interrupts;
   int die_of; /* a signal */
   uint64_t stdout_at, stderr_at;
@@ -224,6 +229,18 @@ static void write_input(live *run) {
 
 /* ---- the loop ---- */
 
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void set_end(live *run) {
+  const cdam_process_command *command = run->plan->command;
+  if (command && command->timeout_ms)
+    run->give_up_at = now_ms() + command->timeout_ms + command->grace_ms + PATIENCE_MS;
+}
+
 static void started(void *user, cdam_status status, cdam_process *process, const cdam_error *err) {
   live *run = user;
   run->process = process;
@@ -232,13 +249,24 @@ static void started(void *user, cdam_status status, cdam_process *process, const
     fail(run, status);
     return;
   }
+  set_end(run);
   make_raw(run);
   send_size(run);
 }
 
+static void give_up(live *run) {
+  run->error = (cdam_error){.code = CDAM_ERR_AGENT, .retry = CDAM_RETRY_UNKNOWN};
+  snprintf(run->error.message, sizeof run->error.message,
+           "the agent did not end the command at its time; it may still be running");
+  fail(run, CDAM_ERR_AGENT);
+}
+
 static int wait_ms(const live *run) {
   if (run->more_events) return 0;
-  return run->exited && !waits(run) ? QUIET_MS : -1;
+  if (run->exited) return waits(run) ? -1 : QUIET_MS;
+  if (!run->give_up_at) return -1;
+  int64_t left = run->give_up_at - now_ms();
+  return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
 static void wait_for_something(live *run) {
@@ -251,7 +279,8 @@ static void wait_for_something(live *run) {
       {.fd = cli_outlet_waits(&run->err) ? run->err.fd : -1, .events = POLLOUT},
   };
   int count = poll(ready, sizeof ready / sizeof *ready, wait_ms(run));
-  if (count == 0 && !run->more_events) run->over = true;
+  if (count == 0 && run->exited && !run->more_events) run->over = true;
+  if (count == 0 && !run->exited && run->give_up_at && now_ms() >= run->give_up_at) give_up(run);
   if (ready[2].revents) read_input(run);
 }
 

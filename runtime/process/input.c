@@ -34,7 +34,7 @@ cdam_status cdam_process_write_some(cdam_process *process, const void *bytes, si
                                     size_t *taken, cdam_error *err) {
   if (taken) *taken = 0;
   if (!process || (!bytes && length) || !taken)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_process_write_some is NULL");
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "process, bytes or taken is NULL");
   cdam_status status = check(process, err);
   if (status == CDAM_OK) status = send_some(process, bytes, length, taken, err);
   if (status == CDAM_OK) status = push(process, err);
@@ -44,7 +44,7 @@ cdam_status cdam_process_write_some(cdam_process *process, const void *bytes, si
 cdam_status cdam_process_write(cdam_process *process, const void *bytes, size_t length,
                                cdam_error *err) {
   if (!process || (!bytes && length))
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_process_write is NULL");
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "process or bytes is NULL");
   if (!process->own)
     return cdam_fail(err, CDAM_ERR_ARGUMENT,
                      "in a loop nothing can wait: use cdam_process_write_some");

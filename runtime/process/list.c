@@ -260,8 +260,7 @@ static cdam_status submit(listing *this, cdam_loop *loop, cdam_step start, void 
 
 cdam_status cdam_processes(cdam_session *session, cdam_process_list **out, cdam_error *err) {
   if (out) *out = NULL;
-  if (!session || !out)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_processes is NULL");
+  if (!session || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "session or out is NULL");
   cdam_own_loop *own;
   cdam_link *link;
   cdam_status status = cdam_session_own_link(session, &own, &link, err);

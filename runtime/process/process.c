@@ -91,8 +91,7 @@ static bool poll(cdam_process *process, cdam_process_event *event, cdam_status *
 
 cdam_status cdam_process_next(cdam_process *process, int64_t timeout_ms, cdam_process_event *event,
                               cdam_error *err) {
-  if (!process || !event)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_process_next is NULL");
+  if (!process || !event) return cdam_fail(err, CDAM_ERR_ARGUMENT, "process or event is NULL");
   int64_t until_us = -1;
   cdam_status status;
   for (bool first = true;; first = false) {

@@ -251,7 +251,7 @@ cdam_status cdam_process_spawn(cdam_session *session, const cdam_process_command
                                cdam_process **out, cdam_error *err) {
   if (out) *out = NULL;
   if (!session || !command || !out)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_process_spawn is NULL");
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "session, command or out is NULL");
   cdam_own_loop *own;
   cdam_link *link;
   opening *this;
@@ -321,8 +321,7 @@ cdam_status cdam_process_attach(cdam_session *session, const char *key,
                                 const cdam_process_attachment *attachment, cdam_process **out,
                                 cdam_error *err) {
   if (out) *out = NULL;
-  if (!session || !out)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_process_attach is NULL");
+  if (!session || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "session or out is NULL");
   cdam_process_name name;
   cdam_own_loop *own;
   cdam_link *link;

@@ -291,7 +291,7 @@ cdam_status cdam_exec(cdam_session *session, const cdam_exec_command *command,
                       cdam_exec_result **out, cdam_error *err) {
   if (out) *out = NULL;
   if (!session || !command || !out)
-    return cdam_fail(err, CDAM_ERR_ARGUMENT, "an argument of cdam_exec is NULL");
+    return cdam_fail(err, CDAM_ERR_ARGUMENT, "session, command or out is NULL");
   cdam_status status = check_command(command, err);
   if (status != CDAM_OK) return status;
   return session->has_agent ? exec_by_agent(session, command, out, err)

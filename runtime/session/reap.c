@@ -151,6 +151,11 @@ static void list(cdam_operation *op, const cdam_reply *reply) {
 /* ---- beginning and end ---- */
 
 static reap_operation *prepare(const cdam_reap_flags *flags, cdam_error *err) {
+  for (size_t i = 0; flags && i < sizeof flags->reserved; i++) {
+    if (!flags->reserved[i]) continue;
+    cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member is not false");
+    return NULL;
+  }
   reap_operation *this = calloc(1, sizeof *this);
   if (this && (this->report = calloc(1, sizeof *this->report))) {
     if (flags) this->flags = *flags;
