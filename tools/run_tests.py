@@ -10,6 +10,7 @@ build-tsan and, with all others, in build-asan. The last line is "N passed, N fa
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -167,7 +168,15 @@ def report(tally, strict):
     return 1 if failed or not tally.passed else 0
 
 
+def restore_signals():
+    """Whoever starts this in the background may have them ignored, and so would all tests."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main(arguments):
+    restore_signals()
     wanted, tally = set(arguments), Tally()
     unmet = set(wanted)
     for tree in ("asan", "release", "tsan"):
