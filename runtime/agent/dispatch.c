@@ -2,6 +2,7 @@
 #include "dispatch.h"
 
 #include "files.h"
+#include "path.h"
 #include "process_requests.h"
 #include "server.h"
 
@@ -97,6 +98,7 @@ void agent_dispatch(agent_peer *peer, const MSG(ToAgent) * message, uint32_t len
     agent_reply_fail(peer, message->channel, ERR(LIMIT), "too many channels");
     return;
   }
+  agent_workspace_need(peer->server);
   if (agent_process_request(peer, message) || agent_file_request(peer, message)) return;
   agent_reply_fail(peer, message->channel, ERR(UNKNOWN_REQUEST), "unknown request");
 }

@@ -73,12 +73,17 @@ static int trouble(const char *what) {
   return EXIT_TROUBLE;
 }
 
-/* Made if it can be; links in it are followed now, while nothing hostile runs, and never again. */
-static const char *open_workspace(const char *path) {
-  if (mkdir(path, 0755) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) errno = 0;
+/* Links in it are followed now, while nothing hostile runs, and never again. One that is missing is
+ * made, to see that it can be, and is gone again until it is needed: other programs take one that is
+ * there for one that was filled. */
+static const char *open_workspace(const char *path, bool *make) {
+  bool made = mkdir(path, 0755) == 0;
   char *resolved = realpath(path, NULL);
   struct stat info;
-  if (resolved && stat(resolved, &info) == 0 && S_ISDIR(info.st_mode)) return resolved;
+  if (resolved && stat(resolved, &info) == 0 && S_ISDIR(info.st_mode)) {
+    *make = made && rmdir(resolved) == 0;
+    return resolved;
+  }
   free(resolved);
   return "";
 }
@@ -122,12 +127,14 @@ int agent_init(int argc, char **argv, char **environment, bool init) {
     return EXIT_TROUBLE;
   }
   umask(022);
-  const char *workspace = open_workspace(options.workspace);
+  bool make_workspace = false;
+  const char *workspace = open_workspace(options.workspace, &make_workspace);
   if (chdir("/") != 0) return trouble("chdir");
   int fds[2];
   if (options.stdio && !take_stdio(fds)) return trouble("standard input and output");
   agent_server *server = malloc(sizeof *server);
   if (!server || !agent_server_open(server, environment, workspace)) return trouble("start");
+  server->make_workspace = make_workspace;
   server->init = init;
   server->exit_with_clients = !init;
   server->stop_grace_ms = (uint32_t)options.stop_grace_ms;

@@ -97,6 +97,11 @@ int agent_open_beneath(int root, const char *path, int flags, mode_t mode, bool 
   return open_how(root, path, flags, mode, BENEATH | NO_MAGIC_LINKS | (follow ? 0 : NO_LINKS));
 }
 
+void agent_workspace_need(agent_server *server) {
+  if (server->make_workspace) mkdir(server->workspace, 0755);
+  server->make_workspace = false;
+}
+
 /* The workspace was resolved when nothing else ran; a link in its path now is an attack. */
 static int open_workspace(const agent_server *server) {
   if (!*server->workspace) {

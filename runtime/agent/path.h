@@ -24,6 +24,9 @@ typedef struct agent_place {
 
 bool agent_path_have_openat2(void);
 
+/* Makes the workspace if it is still to be made. */
+void agent_workspace_need(agent_server *server);
+
 /* Opens the workspace and takes the path apart, without touching it. 0, or an error code of the
  * protocol with errno for SYSTEM. The place is to be closed in either case. */
 int agent_place_open(const agent_server *server, const ProtobufCBinaryData *path,

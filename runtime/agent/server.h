@@ -23,6 +23,7 @@ struct agent_server {
   bool exit_with_clients;
   char **environment;    /* what the sandbox was started with */
   const char *workspace; /* absolute and resolved; "" when there is none */
+  bool make_workspace;   /* before it is first used */
   bool follows_links;    /* openat2 is there */
   uint8_t *scratch;      /* AGENT_CHUNK bytes, for one piece of work */
   uint8_t instance[AGENT_INSTANCE_BYTES];

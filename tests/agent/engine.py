@@ -38,7 +38,7 @@ def volume(path):
     into its processes."""
     with open(path, "rb") as program:
         content = program.read()
-    name = "cofferdam-agent-" + hashlib.sha256(content).hexdigest()[:24]
+    name = "cofferdam-test-agent-" + hashlib.sha256(content).hexdigest()[:24]
     if docker("volume", "ls", "-q", "--filter", "name=" + name):
         return name
     docker("volume", "create", name)

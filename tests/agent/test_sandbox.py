@@ -250,6 +250,13 @@ class Sandboxes(unittest.TestCase):
             self.assertGreater(started, 5)
             self.assertGreater(failed, 5)
 
+    def test_the_workspace_is_made_when_it_is_needed(self):
+        with Sandbox(AGENT, BUSYBOX) as sandbox:
+            c = sandbox.client()
+            self.assertEqual(c.hello.workspace, b"/workspace")
+            docker("exec", sandbox.id, "test", "!", "-e", "/workspace")
+            self.assertEqual(c.run(["pwd"]).out, b"/workspace\n")
+
     def test_users(self):
         with Sandbox(AGENT, BUSYBOX, WORKSPACE) as sandbox:
             c = sandbox.client()
