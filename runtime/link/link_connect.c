@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A link's stream: how it is opened, and its silence. While a channel is open and nothing has come
- * for a quarter of the client's timeout (from 1 to 15 s), a Ping is sent; when no byte comes for
- * the client's timeout after that, the agent does not answer any more. Without channels nobody
- * waits, and nothing is sent.
+ * for a quarter of the client's timeout (from 1 to 3 s), a Ping is sent. When no byte comes for
+ * two seconds after that, the engine is asked once whether the container is stopped or gone, or
+ * paused while nobody has had an answer yet; when none comes for the client's timeout, the agent
+ * does not answer any more. Without channels nobody waits, and nothing is sent.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,8 @@
 #include "link/link_private.h"
 
 #define MIN_SILENCE_MS 1000
-#define MAX_SILENCE_MS 15000
+#define MAX_SILENCE_MS 3000
+#define SUSPICION_MS 2000
 
 /* A timer that is so late says that nobody turned the loop. */
 #define OVERSLEPT_MS 250
@@ -63,7 +65,29 @@ static void send_ping(cdam_link *link, int64_t now) {
   }
   link->asked_at = now;
   link->overslept = false;
-  set_timer(link, timeout_ms(link));
+  link->suspected = timeout_ms(link) <= SUSPICION_MS;
+  set_timer(link, link->suspected ? timeout_ms(link) : SUSPICION_MS);
+}
+
+/* What the engine says of a container whose agent is silent. */
+static void suspect_inspected(cdam_operation *op, const cdam_reply *reply) {
+  cdam_link *link = link_of(op);
+  cdam_error trouble = {0}, error;
+  cdam_status status = cdam_explain(reply, &trouble, &error);
+  if (!link->asked_at || link->heard_at >= link->asked_at) return; /* it has spoken meanwhile */
+  /* A pause that interrupts what is under way may be a short one. */
+  if (trouble.code == CDAM_ERR_PAUSED && !link->unheard) return;
+  if (status == CDAM_OK && trouble.code != CDAM_OK) cdam_link_end(link, &trouble);
+}
+
+static void suspect(cdam_link *link, int64_t now) {
+  char path[160];
+  link->suspected = true;
+  snprintf(path, sizeof path, "/containers/%s/json", link->container_id);
+  set_timer(link, link->asked_at + timeout_ms(link) - now);
+  if (link->op.finished) return;
+  cdam_operation_send(&link->op, &(cdam_request){.method = "GET", .path = path}, suspect_inspected);
+  if (link->op.finished) cdam_link_break(link, &link->op.error);
 }
 
 static void no_answer(cdam_link *link, int64_t now) {
@@ -85,7 +109,9 @@ static void tick(cdam_operation *op, const cdam_reply *reply) {
   link->timer = NULL;
   bool greeting = link->state == CDAM_LINK_GREETING; /* a part of a hello is none */
   if (!greeting && link->heard_at >= link->asked_at) link->asked_at = 0;
-  if (link->asked_at)
+  if (link->asked_at && link->state == CDAM_LINK_UP && !link->suspected)
+    suspect(link, now);
+  else if (link->asked_at)
     no_answer(link, now);
   else if (TAILQ_EMPTY(&link->channels))
     return;
@@ -97,6 +123,7 @@ static void tick(cdam_operation *op, const cdam_reply *reply) {
 
 void cdam_link_listen(cdam_link *link) {
   link->heard_at = cdam_now_ms();
+  link->unheard = true;
   if (link->asked_at) cdam_operation_cancel(&link->op, link->timer), link->timer = NULL;
   link->asked_at = 0;
   if (!link->timer) set_timer(link, silence_ms(link));

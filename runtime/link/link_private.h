@@ -109,6 +109,8 @@ struct cdam_link {
   void *ready_user;
   cdam_exchange *timer;
   int64_t timer_at;
+  bool suspected;    /* since the last Ping: the engine was asked about the container */
+  bool unheard;      /* nothing came since the first of the open channels was opened */
   int64_t heard_at;  /* bytes came */
   int64_t asked_at;  /* a Ping was sent, or the hello, and nothing came since; 0: none */
   uint64_t token;    /* of the last Ping */

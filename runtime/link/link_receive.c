@@ -172,6 +172,7 @@ void cdam_link_receive(cdam_link *link, const uint8_t *bytes, size_t length) {
   const uint8_t *all = bytes;
   size_t all_length = length;
   link->heard_at = cdam_now_ms();
+  link->unheard = false;
   while (!cdam_link_is_ending(link)) {
     cdam_frame_result result = cdam_frame_next(&link->reader, &bytes, &length, &frame, &failure);
     if (result == CDAM_FRAME_MORE) break;
