@@ -166,6 +166,7 @@ class Processes(Case):
         self.assertEqual(c.result(channel).exit.ended_by, pb.ENDED_BY_KILL)
         self.fails("NO_PROCESS", lambda: c.call(kill=pb.Kill(process_id=999999)))
 
+    @unittest.skipIf(EMULATED, "an emulated agent now and then loses a signal while it forks")
     def test_cancel_ends_it(self):
         c = self.c
         channel = c.start(sh("sleep 331"), grace_ms=1000)

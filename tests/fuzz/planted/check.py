@@ -44,7 +44,7 @@ def fuzz(program, place):
 
 def compile_target(source, program):
     return run("clang", *FLAGS, "-o", program, HERE.parent / "targets/exec_stream.c",
-               HERE.parent / "fuzz.c", source, *BASE)
+               HERE.parent / "fuzz.c", source, ROOT / "runtime/engine/exec_stream.c", *BASE)
 
 
 def has_libfuzzer(place):
@@ -71,8 +71,8 @@ def main():
         if not has_libfuzzer(place):
             say(True, found, skip="no clang with libFuzzer")
             say(True, none, skip="no clang with libFuzzer")
-        for name, source, faulty in ((found, HERE / "exec_stream.c", True),
-                                     (none, ROOT / "runtime/engine/exec_stream.c", False)):
+        for name, source, faulty in ((found, HERE / "stdcopy.c", True),
+                                     (none, ROOT / "runtime/engine/stdcopy.c", False)):
             if count >= 4:
                 break
             program = pathlib.Path(place, f"fuzz-{source.parent.name}")

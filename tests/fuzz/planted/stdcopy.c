@@ -8,4 +8,4 @@ static void *forgetful_memcpy(void *to, const void *from, size_t length) {
 }
 
 #define memcpy forgetful_memcpy
-#include "engine/exec_stream.c"
+#include "engine/stdcopy.c"
