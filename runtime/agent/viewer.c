@@ -124,6 +124,14 @@ static void take_data(agent_channel *channel, const MSG(Data) * data) {
   if (result == AGENT_INPUT_BROKEN) agent_viewer_input_broken(process);
 }
 
+/* All that can be said of a process whose end crossed a Cancel. */
+static void tell_end(agent_viewer *viewer) {
+  if (!viewer->told_start) send_started(viewer);
+  while (send_stream(viewer, 0) || send_stream(viewer, 1))
+    continue;
+  send_exited(viewer);
+}
+
 /* It leaves; what must not live without it is killed, and Done comes with its end. */
 static void cancel(agent_channel *channel) {
   agent_viewer *viewer = (agent_viewer *)channel;
@@ -133,7 +141,11 @@ static void cancel(agent_channel *channel) {
     agent_process_kill(process, COFFERDAM__AGENT__V1__ENDED_BY__ENDED_BY_KILL, process->grace_ms);
     return;
   }
-  agent_channel_fail(channel, ERR(CANCELLED), "cancelled");
+  if (process->state == AGENT_ENDED && !viewer->told_exit) tell_end(viewer);
+  if (viewer->told_exit && !viewer->streams[0] && !viewer->streams[1])
+    agent_channel_done(channel, NULL);
+  else
+    agent_channel_fail(channel, ERR(CANCELLED), "cancelled");
 }
 
 static void release(agent_channel *channel) {
