@@ -435,8 +435,16 @@ cdam_duplex *cdam_duplex_open(cdam_loop *loop, const char *path, const char *bod
 
 /* ---- what the owner does ---- */
 
+bool cdam_duplex_is_writable(const cdam_duplex *d) {
+  return !d->deaf && !d->ending && d->phase != ENDED && d->phase != TOLD;
+}
+
+bool cdam_duplex_was_sent(const cdam_duplex *d) {
+  return d->phase != CONNECTING;
+}
+
 bool cdam_duplex_write(cdam_duplex *d, const void *bytes, size_t length) {
-  if (d->deaf || d->ending || d->phase == ENDED || d->phase == TOLD) return true;
+  if (!cdam_duplex_is_writable(d)) return true;
   if (!cdam_duplex_queue_add(&d->queue, bytes, length)) return false;
   if (d->queue.length > CDAM_DUPLEX_LOW) d->above = true;
   if (d->phase == OPEN && !d->blocked) cdam_loop_post(d->op.loop, &d->work);

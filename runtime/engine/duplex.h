@@ -57,6 +57,12 @@ bool cdam_duplex_write(cdam_duplex *duplex, const void *bytes, size_t length);
 /* Bytes that are queued and not yet given to the socket. */
 size_t cdam_duplex_pending(const cdam_duplex *duplex);
 
+/* Does it still take bytes? False when they would go nowhere. */
+bool cdam_duplex_is_writable(const cdam_duplex *duplex);
+
+/* Has any of the request been sent, or may it have been? */
+bool cdam_duplex_was_sent(const cdam_duplex *duplex);
+
 /* No more is written: after what is queued the socket is half-closed. */
 void cdam_duplex_end_writing(cdam_duplex *duplex);
 

@@ -37,13 +37,21 @@ bool cdam_exec_output_add(cdam_exec_output *output, size_t cap, bool tail, const
 
 /* ---- frames ---- */
 
+/* Of what is diverted. */
+#define KEPT_ASIDE ((size_t)1024)
+
 static bool take(void *user, cdam_stdcopy_stream which, const char *bytes, size_t length,
                  cdam_error *failure) {
   cdam_exec_stream *stream = user;
-  cdam_exec_output *output = which == CDAM_STDCOPY_ERR ? &stream->err : &stream->out;
-  if (cdam_exec_output_add(output, stream->cap, stream->tail, bytes, length)) return true;
-  cdam_fail_memory(failure);
-  return false;
+  int index = which == CDAM_STDCOPY_ERR;
+  cdam_exec_output *output = index ? &stream->err : &stream->out;
+  cdam_stdcopy_piece divert = stream->divert[index];
+  if (!cdam_exec_output_add(output, divert ? KEPT_ASIDE : stream->cap, !divert && stream->tail,
+                            bytes, length)) {
+    cdam_fail_memory(failure);
+    return false;
+  }
+  return !divert || divert(stream->divert_user, which, bytes, length, failure);
 }
 
 bool cdam_exec_stream_feed(cdam_exec_stream *stream, const char *bytes, size_t length,
@@ -55,6 +63,11 @@ bool cdam_exec_stream_feed(cdam_exec_stream *stream, const char *bytes, size_t l
 
 bool cdam_exec_stream_end(const cdam_exec_stream *stream, cdam_error *failure) {
   return cdam_stdcopy_end(&stream->frames, failure);
+}
+
+void cdam_exec_stream_forget_diverted(cdam_exec_stream *stream) {
+  if (stream->divert[0]) cdam_buffer_clear(&stream->out.kept);
+  if (stream->divert[1]) cdam_buffer_clear(&stream->err.kept);
 }
 
 void cdam_exec_stream_trim(cdam_exec_stream *stream) {

@@ -29,6 +29,10 @@ void cdam_exec_output_trim(cdam_exec_output *output, size_t cap);
 typedef struct cdam_exec_stream {
   size_t cap; /* bytes kept of each of the two streams */
   bool tail;  /* the last ones */
+  /* Gets the bytes of one of the two, and no more than a little is kept: what an engine has to say
+   * of a program that it could not start; or NULL. */
+  cdam_stdcopy_piece divert[2];
+  void *divert_user;
   cdam_exec_output out;
   cdam_exec_output err;
   cdam_stdcopy frames;
@@ -41,6 +45,9 @@ bool cdam_exec_stream_feed(cdam_exec_stream *stream, const char *bytes, size_t l
 
 /* The connection has ended. False with CDAM_ERR_PROTOCOL when that was inside a frame. */
 bool cdam_exec_stream_end(const cdam_exec_stream *stream, cdam_error *failure);
+
+/* Nothing is kept of what was diverted. */
+void cdam_exec_stream_forget_diverted(cdam_exec_stream *stream);
 
 /* Nothing follows: what is kept becomes no more than the cap. */
 void cdam_exec_stream_trim(cdam_exec_stream *stream);

@@ -43,7 +43,8 @@ cdam_status cdam_sink_check(const cdam_sink *sink, const char *what, cdam_error 
 struct cdam_feed {
   cdam_pump_end end; /* first */
   cdam_source source;
-  cdam_channel *channel;
+  const cdam_feed_target *target;
+  void *to;
   cdam_feed_done done;
   void *user;
   size_t taken; /* of source.bytes */
@@ -53,17 +54,39 @@ struct cdam_feed {
   char piece[READ_PIECE];
 };
 
+static bool channel_is_open(void *to) {
+  return cdam_channel_is_open(to);
+}
+
+static bool channel_can_send(void *to) {
+  return cdam_channel_can_send(to);
+}
+
+static cdam_status channel_send(void *to, const void *bytes, size_t length, bool end,
+                                cdam_error *err) {
+  return cdam_channel_send_data(to, bytes, length, end, err);
+}
+
+static const cdam_feed_target to_channel = {channel_is_open, channel_can_send, channel_send};
+
 static void feed_ready(cdam_pump_end *end) {
   cdam_feed_go((cdam_feed *)end);
 }
 
 cdam_feed *cdam_feed_new(cdam_loop *loop, const cdam_source *source, cdam_channel *channel,
                          cdam_feed_done done, void *user, cdam_error *err) {
+  return cdam_feed_new_to(loop, source, &to_channel, channel, done, user, err);
+}
+
+cdam_feed *cdam_feed_new_to(cdam_loop *loop, const cdam_source *source,
+                            const cdam_feed_target *target, void *to, cdam_feed_done done,
+                            void *user, cdam_error *err) {
   cdam_feed *feed = malloc(sizeof *feed);
   if (feed) {
     memset(feed, 0, offsetof(cdam_feed, piece));
     if (source) feed->source = *source;
-    feed->channel = channel;
+    feed->target = target;
+    feed->to = to;
     feed->done = done;
     feed->user = user;
     int fd = feed->source.from_fd ? feed->source.fd : -1;
@@ -102,7 +125,7 @@ static void fail_feed(cdam_feed *feed, const char *why) {
 /* False when the feed is over. */
 static bool send_piece(cdam_feed *feed, const void *bytes, size_t length, bool last) {
   cdam_error error;
-  cdam_status status = cdam_channel_send_data(feed->channel, bytes, length, last, &error);
+  cdam_status status = feed->target->send(feed->to, bytes, length, last, &error);
   if (status == CDAM_OK && !last) return true;
   finish_feed(feed, status == CDAM_OK ? NULL : &error);
   return false;
@@ -125,7 +148,7 @@ static bool feed_callback(cdam_feed *feed) {
     cdam_feed_free(feed);
     return false;
   }
-  if (!cdam_channel_is_open(feed->channel)) return false;
+  if (!feed->target->is_open(feed->to)) return false;
   if (n >= 0 && (size_t)n <= sizeof feed->piece)
     return send_piece(feed, feed->piece, (size_t)n, n == 0);
   fail_feed(feed, n < 0 ? "its callback failed" : "its callback gave more than it was asked for");
@@ -143,9 +166,9 @@ static bool feed_fd(cdam_feed *feed) {
 }
 
 void cdam_feed_go(cdam_feed *feed) {
-  bool more = !feed->is_done && !feed->busy && cdam_channel_is_open(feed->channel);
+  bool more = !feed->is_done && !feed->busy;
   while (more) {
-    if (!cdam_channel_can_send(feed->channel)) {
+    if (!feed->target->is_open(feed->to) || !feed->target->can_send(feed->to)) {
       cdam_pump_end_wait_no_more(&feed->end);
       return;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the program's sources and sinks (<cofferdam/stream.h>) and a channel.
+ * Between the program's sources and sinks (<cofferdam/stream.h>) and a channel, or a stream without
+ * the agent.
  *
- *     cdam_feed    reads a source and sends it as Data, as fast as the channel has credit
+ *     cdam_feed    reads a source and sends it, as Data, as fast as the channel has credit
  *     cdam_drain   writes what comes into a sink, and gives credit back for what was taken
  *
  * Neither blocks on a descriptor: one that would is waited for in the loop. Its file status flags
@@ -28,6 +29,16 @@ cdam_status cdam_sink_check(const cdam_sink *sink, const char *what, cdam_error 
 
 typedef struct cdam_feed cdam_feed;
 
+/* Where a feed's bytes go. */
+typedef struct cdam_feed_target {
+  /* When not, the feed does nothing. */
+  bool (*is_open)(void *to);
+  /* When not, cdam_feed_go has to be called again. */
+  bool (*can_send)(void *to);
+  /* At most CDAM_LINK_PIECE bytes, or none, and with the last ones the end. */
+  cdam_status (*send)(void *to, const void *bytes, size_t length, bool end, cdam_error *err);
+} cdam_feed_target;
+
 /* All of it was handed to the channel, with the end behind it (error is NULL); or it went wrong:
  * CDAM_ERR_IO for the source, CDAM_ERR_NO_MEMORY. Called once; not when the channel closes. */
 typedef void (*cdam_feed_done)(void *user, const cdam_error *error);
@@ -36,6 +47,11 @@ typedef void (*cdam_feed_done)(void *user, const cdam_error *error);
  * is read before the first cdam_feed_go. NULL when out of memory or descriptors. */
 cdam_feed *cdam_feed_new(cdam_loop *loop, const cdam_source *source, cdam_channel *channel,
                          cdam_feed_done done, void *user, cdam_error *err);
+
+/* The same into something else; `target` and `to` are borrowed. */
+cdam_feed *cdam_feed_new_to(cdam_loop *loop, const cdam_source *source,
+                            const cdam_feed_target *target, void *to, cdam_feed_done done,
+                            void *user, cdam_error *err);
 
 /* Sends what can be sent now. To be called when the channel is open and its first messages may
  * go, and from the channel's `writable`. Does nothing when the channel is closed, or the feed

@@ -89,8 +89,8 @@ static json_t *create_body(const cdam_exec_operation *exec, const cdam_exec_comm
   json_t *body = NULL;
   if (argv && env && append_texts(argv, command->argv) && append_texts(env, command->env) &&
       json_array_append_new(env, json_string(marker)) == 0)
-    body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", 0, "AttachStdout", 1,
-                     "AttachStderr", 1, "Tty", 0, "Cmd", argv, "Env", env);
+    body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", command->input != NULL,
+                     "AttachStdout", 1, "AttachStderr", 1, "Tty", 0, "Cmd", argv, "Env", env);
   json_decref(argv);
   json_decref(env);
   if (body && set_text(body, "User", command->user) &&
@@ -110,6 +110,8 @@ void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_ste
 /* ---- the end ---- */
 
 void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error) {
+  cdam_exec_close_stream(exec);
+  cdam_exec_ends_drop(exec);
   cdam_operation_finish(&exec->op, error ? error->code : CDAM_OK, error);
 }
 
@@ -143,34 +145,53 @@ static void broken(cdam_exec_operation *exec, const cdam_error *why) {
   cdam_exec_finish(exec, &error);
 }
 
-static void streamed(cdam_operation *op, const cdam_reply *reply) {
-  cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  exec->streaming = NULL;
+void cdam_exec_streamed(cdam_exec_operation *exec, bool answered, int http,
+                        const cdam_error *error) {
+  cdam_exec_close_stream(exec);
   exec->streamed = true;
   cdam_exec_unwatch(exec);
   if (exec->killing) {
     cdam_exec_kill_streamed(exec);
     return;
   }
-  cdam_operation_cancel(op, exec->deadline);
+  cdam_operation_cancel(&exec->op, exec->deadline);
   exec->deadline = NULL;
-  cdam_error error;
-  bool answered = reply->http == 101 || (reply->http >= 200 && reply->http <= 299);
-  if (!answered) {
-    /* It was never started; or, without an answer, nobody knows. */
-    if (cdam_answer_check(reply, "start command", &error) == CDAM_OK)
-      cdam_fail(&error, CDAM_ERR_PROTOCOL, "start command: unexpected answer %d", reply->http);
-    if (reply->http)
-      cdam_exec_explain(exec, &error);
-    else
-      cdam_exec_finish(exec, &error);
-  } else if (reply->status != CDAM_OK) {
-    broken(exec, reply->error);
-  } else if (!cdam_exec_stream_end(&exec->stream, &error)) {
-    broken(exec, &error);
-  } else {
+  cdam_error cut;
+  /* Without an answer it was never started; or, when there is none at all, nobody knows. */
+  if (!answered && http)
+    cdam_exec_explain(exec, error);
+  else if (!answered)
+    cdam_exec_finish(exec, error);
+  else if (error)
+    broken(exec, error);
+  else if (!cdam_exec_stream_end(&exec->stream, &cut))
+    broken(exec, &cut);
+  else
     cdam_exec_settle(exec);
-  }
+}
+
+static void streamed(cdam_operation *op, const cdam_reply *reply) {
+  cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  cdam_error error;
+  exec->streaming = NULL;
+  bool answered = reply->http == 101 || (reply->http >= 200 && reply->http <= 299);
+  if (!answered && cdam_answer_check(reply, "start command", &error) == CDAM_OK)
+    cdam_fail(&error, CDAM_ERR_PROTOCOL, "start command: unexpected answer %d", reply->http);
+  cdam_exec_streamed(exec, answered, reply->http, answered ? reply->error : &error);
+}
+
+static void begin_stream(cdam_exec_operation *exec) {
+  char path[CDAM_EXEC_ID_SIZE + 16];
+  cdam_exec_path(exec->id, "start", path, sizeof path);
+  exec->streaming = cdam_operation_send(&exec->op,
+                                        &(cdam_request){.method = "POST",
+                                                        .path = path,
+                                                        .body = CDAM_EXEC_START,
+                                                        .upgrade = true,
+                                                        .stream = true,
+                                                        .sink = take_output,
+                                                        .sink_user = exec},
+                                        streamed);
 }
 
 static void created(cdam_operation *op, const cdam_reply *reply) {
@@ -183,23 +204,23 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
       cdam_exec_finish(exec, &error);
     return;
   }
-  char path[CDAM_EXEC_ID_SIZE + 16];
-  cdam_exec_path(exec->id, "start", path, sizeof path);
-  exec->streaming = cdam_operation_send(op,
-                                        &(cdam_request){.method = "POST",
-                                                        .path = path,
-                                                        .body = "{\"Detach\":false,\"Tty\":false}",
-                                                        .upgrade = true,
-                                                        .stream = true,
-                                                        .sink = take_output,
-                                                        .sink_user = exec},
-                                        streamed);
+  if (!cdam_exec_has_ends(exec)) {
+    begin_stream(exec);
+  } else if (cdam_exec_ends_stream(exec, &error) != CDAM_OK) {
+    cdam_exec_finish(exec, &error);
+    return;
+  }
   cdam_exec_watch(exec);
 }
 
 static void start(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
+  cdam_error error;
+  if (cdam_exec_ends_open(exec, &error) != CDAM_OK) {
+    cdam_exec_finish(exec, &error);
+    return;
+  }
   if (exec->until)
     exec->deadline = cdam_operation_after(op, exec->until - cdam_now_ms(), cdam_exec_deadline);
   cdam_exec_send_create(exec, exec->body, created);
@@ -208,6 +229,7 @@ static void start(cdam_operation *op, const cdam_reply *reply) {
 /* ---- beginning and end ---- */
 
 static void end(cdam_exec_operation *exec) {
+  cdam_exec_ends_free(exec);
   cdam_exec_stream_clear(&exec->stream);
   cdam_exec_result_free(exec->result);
   free(exec->user);
@@ -225,14 +247,12 @@ static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *com
   json_decref(body);
   exec->user = command->user ? strdup(command->user) : NULL;
   exec->result = calloc(1, sizeof *exec->result);
+  cdam_exec_ends_set(exec, command);
   return exec->body && exec->result && (exec->user || !command->user);
 }
 
 static cdam_status prepare(const cdam_session *session, const cdam_exec_command *command,
                            cdam_exec_operation **out, cdam_error *err) {
-  if (command->input || command->stdout_sink || command->stderr_sink)
-    return cdam_fail(err, CDAM_ERR_NO_AGENT,
-                     "input, stdout_sink and stderr_sink of a command need the sandbox's agent");
   cdam_exec_operation *exec = calloc(1, sizeof *exec);
   if (!exec) return cdam_fail_memory(err);
   exec->op.abort = cdam_exec_abort;
@@ -253,6 +273,9 @@ static cdam_exec_result *take_result(cdam_exec_operation *exec, cdam_status stat
   if (status != CDAM_OK) return NULL;
   cdam_exec_result *result = exec->result;
   exec->result = NULL;
+  for (int i = 0; i < 2; i++)
+    result->to_sink[i] = exec->has_sink[i];
+  if (!result->not_started) cdam_exec_stream_forget_diverted(&exec->stream);
   cdam_exec_stream_trim(&exec->stream);
   result->out = exec->stream.out;
   result->err = exec->stream.err;

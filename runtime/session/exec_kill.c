@@ -71,10 +71,10 @@ static void kill_polled(cdam_operation *op, const cdam_reply *reply);
 /* ---- the end ---- */
 
 static void time_out(cdam_exec_operation *exec, bool still_running) {
-  if (exec->aborting) {
+  if (exec->failure.code != CDAM_OK) {
     cdam_error error;
-    cdam_fail(&error, CDAM_ERR_CANCELLED, "the command was cancelled%s",
-              still_running ? ", and could not be killed: it may still be running" : "");
+    cdam_fail(&error, exec->failure.code, "%s%s", exec->failure.message,
+              still_running ? "; the command could not be killed and may still be running" : "");
     cdam_exec_finish(exec, &error);
     return;
   }
@@ -240,16 +240,22 @@ static void kill_created(cdam_operation *op, const cdam_reply *reply) {
   cdam_operation_send(op,
                       &(cdam_request){.method = "POST",
                                       .path = path,
-                                      .body = "{\"Detach\":false,\"Tty\":false}",
+                                      .body = CDAM_EXEC_START,
                                       .upgrade = true,
                                       .stream = true,
                                       .sink = discard},
                       kill_started);
 }
 
+static bool may_run(const cdam_exec_operation *exec) {
+  if (exec->duplex) return cdam_duplex_was_sent(exec->duplex);
+  return exec->streaming && cdam_exchange_was_sent(exec->streaming);
+}
+
 /* Ends the command, if it may have been started: what is not started never runs. */
 static void end_command(cdam_exec_operation *exec) {
-  if (!exec->streaming || !cdam_exchange_was_sent(exec->streaming)) {
+  cdam_exec_ends_drop(exec);
+  if (!may_run(exec)) {
     time_out(exec, false);
     return;
   }
@@ -269,9 +275,15 @@ void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply) {
 
 void cdam_exec_abort(cdam_operation *op) {
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
-  if (exec->killing) return;
-  exec->aborting = true;
-  cdam_operation_cancel(op, exec->deadline);
+  cdam_error why;
+  cdam_fail(&why, CDAM_ERR_CANCELLED, "the command was cancelled");
+  cdam_exec_give_up(exec, &why);
+}
+
+void cdam_exec_give_up(cdam_exec_operation *exec, const cdam_error *why) {
+  if (exec->killing || exec->op.finished) return;
+  exec->failure = *why;
+  cdam_operation_cancel(&exec->op, exec->deadline);
   exec->deadline = NULL;
   end_command(exec);
 }

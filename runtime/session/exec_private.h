@@ -3,6 +3,7 @@
  * A command as an operation.
  *
  *     exec.c         create and start the exec, read its output to the end
+ *     exec_ends.c    input and sinks: the stream is then a duplex
  *     exec_watch.c   how the command ended; and whether it did, when its output is silent
  *     exec_kill.c    what happens at the deadline
  *     exec_result.c  what the caller gets
@@ -15,14 +16,19 @@
 #include <cofferdam/loop.h>
 #include <cofferdam/session.h>
 
+#include "engine/duplex.h"
 #include "engine/exec_id.h"
 #include "engine/exec_stream.h"
 #include "engine/operation.h"
+#include "link/pump.h"
 #include "session/session_private.h"
 
 /* A variable of this name and a value of its own is in the environment of every command: what
  * carries it is killed at the deadline. */
 #define CDAM_EXEC_MARKER "COFFERDAM_EXEC_ID"
+
+/* The body of a start request. */
+#define CDAM_EXEC_START "{\"Detach\":false,\"Tty\":false}"
 
 struct cdam_exec_result {
   int exit_code;
@@ -61,6 +67,17 @@ typedef struct cdam_exec_operation {
   bool streamed;            /* it has come to its end */
   cdam_exchange *deadline;
 
+  /* exec_ends.c */
+  bool has_input;
+  cdam_source input;
+  cdam_feed *feed;
+  bool has_sink[2];
+  cdam_sink sinks[2];
+  cdam_drain *drains[2];
+  cdam_duplex *duplex; /* the stream, instead of `streaming`; or NULL */
+  bool opened;         /* the engine has begun to stream */
+  bool stirred;        /* it was not read for a while, since the last look */
+
   /* exec_watch.c */
   cdam_exchange *watch;  /* its timer or its inspect */
   uint64_t watch_offset; /* of the stream, at the last look */
@@ -75,8 +92,8 @@ typedef struct cdam_exec_operation {
   unsigned shell; /* which one is tried */
   unsigned kills; /* that were begun */
   bool killing;
-  bool aborting;   /* and it was cancelled */
-  bool kill_clean; /* the last one left nothing alive that it knows of */
+  cdam_error failure; /* why, when it is not for the deadline: code CDAM_OK */
+  bool kill_clean;    /* the last one left nothing alive that it knows of */
   int64_t kill_until;
   int64_t kill_poll_ms;
 } cdam_exec_operation;
@@ -92,6 +109,38 @@ void cdam_exec_finish(cdam_exec_operation *exec, const cdam_error *error);
 /* As cdam_exec_finish with an error, but first asks whether the container is the reason:
  * gone, stopped, paused. */
 void cdam_exec_explain(cdam_exec_operation *exec, const cdam_error *error);
+
+/* The stream is at its end: without an error as a whole answer, or with what broke it off.
+ * `answered`: it had begun. `http`: the engine's answer, or 0. */
+void cdam_exec_streamed(cdam_exec_operation *exec, bool answered, int http,
+                        const cdam_error *error);
+
+/* exec_ends.c */
+
+/* Copies the source and the sinks of a command. */
+void cdam_exec_ends_set(cdam_exec_operation *exec, const cdam_exec_command *command);
+
+/* Has it any? Then the stream is opened by cdam_exec_ends_stream. */
+bool cdam_exec_has_ends(const cdam_exec_operation *exec);
+
+/* Opens the program's ends. CDAM_ERR_NO_MEMORY, also when out of descriptors. */
+cdam_status cdam_exec_ends_open(cdam_exec_operation *exec, cdam_error *err);
+
+/* Starts the command. CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_exec_ends_stream(cdam_exec_operation *exec, cdam_error *err);
+
+/* Is something still to be written into a sink? The stream is not read meanwhile. */
+bool cdam_exec_ends_wait(const cdam_exec_operation *exec);
+
+/* Nothing is read from the source or written into a sink any more; output is read on, and thrown
+ * away. */
+void cdam_exec_ends_drop(cdam_exec_operation *exec);
+
+/* Ends the stream; nothing comes from it any more. */
+void cdam_exec_close_stream(cdam_exec_operation *exec);
+
+/* The same for the operation's own end, at which its loop may be gone. */
+void cdam_exec_ends_free(cdam_exec_operation *exec);
 
 /* exec_watch.c */
 
@@ -112,6 +161,9 @@ void cdam_exec_deadline(cdam_operation *op, const cdam_reply *reply);
 
 /* Ends a command that was cancelled. */
 void cdam_exec_abort(cdam_operation *op);
+
+/* Ends it for another reason, with which the operation finishes then. */
+void cdam_exec_give_up(cdam_exec_operation *exec, const cdam_error *why);
 
 /* While killing: the output is at its end. */
 void cdam_exec_kill_streamed(cdam_exec_operation *exec);

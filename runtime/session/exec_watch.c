@@ -159,6 +159,13 @@ void cdam_exec_settle(cdam_exec_operation *exec) {
 
 /* ---- while the output is silent ---- */
 
+/* An output that is not read, for its sink is slow, is not silent. */
+static bool has_moved(cdam_exec_operation *exec) {
+  bool moved = exec->stream.offset != exec->watch_offset || exec->stirred;
+  exec->stirred = cdam_exec_ends_wait(exec);
+  return moved || exec->stirred;
+}
+
 static void look_in(cdam_exec_operation *exec, int64_t ms) {
   exec->watch_offset = exec->stream.offset;
   exec->watch = cdam_operation_after(&exec->op, ms, look);
@@ -169,13 +176,12 @@ static void drained(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
   exec->watch = NULL;
-  if (exec->stream.offset != exec->watch_offset) {
+  if (has_moved(exec)) {
     exec->watch_offset = exec->stream.offset;
     exec->watch = cdam_operation_after(op, WATCH_GRACE_MS, drained);
     return;
   }
-  cdam_operation_cancel(op, exec->streaming);
-  exec->streaming = NULL;
+  cdam_exec_close_stream(exec);
   cdam_operation_cancel(op, exec->deadline);
   exec->deadline = NULL;
   cdam_error error;
@@ -215,7 +221,7 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_exec_operation *exec = (cdam_exec_operation *)op;
   exec->watch = NULL;
-  if (exec->stream.offset != exec->watch_offset) {
+  if (has_moved(exec)) {
     exec->watch_ms = WATCH_FIRST_MS;
     look_in(exec, exec->watch_ms);
     return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands by the agent on a real engine: input, sinks, what is kept, deadlines, cancelling; and
- * images that have little or nothing. */
+ * images that have little or nothing. What the engine's exec does as well is tried with it, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +11,28 @@
 #include "test_process_support.h"
 
 #define CAT ((const char *const[]){"cat", NULL})
+
+static bool by_agent = true;
+
+static int make_sandbox_without(void **state) {
+  static fixture this;
+  cdam_client_config *config;
+  cdam_error err;
+  by_agent = false;
+  assert_ok(cdam_client_config_new(&config, &err), &err);
+  cdam_client_config_set_agent(config, CDAM_AGENT_OFF);
+  assert_ok(cdam_client_new(config, &this.client, &err), &err);
+  cdam_client_config_free(config);
+  this.session = create_with(this.client, CDAM_NETWORK_MODE_NONE);
+  assert_false(cdam_session_has_agent(this.session));
+  *state = &this;
+  return 0;
+}
+
+static int end_sandbox_without(void **state) {
+  by_agent = true;
+  return end_sandbox(state);
+}
 
 static cdam_exec_result *run(fixture *this, cdam_exec_command command) {
   cdam_exec_result *result;
@@ -526,9 +548,7 @@ static unsigned open_descriptors(void) {
   return count;
 }
 
-static void ten_thousand(void **state) {
-  const char *number = getenv("COFFERDAM_TEST_COMMANDS");
-  long many = number ? strtol(number, NULL, 10) : 1000;
+static void run_many(void **state, long many) {
   cdam_source source = {.bytes = "abc", .length = 3};
   expect(*state, (cdam_exec_command){.argv = CAT, .input = &source}, 0, "abc", "");
   unsigned before = open_descriptors();
@@ -544,6 +564,16 @@ static void ten_thousand(void **state) {
 #ifndef __SANITIZE_ADDRESS__
   assert_true(last.ru_maxrss - first.ru_maxrss < 512);
 #endif
+}
+
+static void ten_thousand(void **state) {
+  const char *number = getenv("COFFERDAM_TEST_COMMANDS");
+  run_many(state, number ? strtol(number, NULL, 10) : 1000);
+}
+
+/* The end of the input comes as soon as the command has begun. */
+static void many_by_the_engine(void **state) {
+  run_many(state, 40);
 }
 
 /* ---- other images ---- */
@@ -610,6 +640,8 @@ static void out_of_memory(void **state) {
 
 int main(void) {
   require_engine();
+#define BY_ENGINE(name)                                                                            \
+  { #name " by the engine", name, make_sandbox_without, end_sandbox_without, NULL }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_and_codes),
       cmocka_unit_test(what_does_not_start),
@@ -630,6 +662,19 @@ int main(void) {
       cmocka_unit_test(ten_thousand),
       cmocka_unit_test(images_that_have_little),
       cmocka_unit_test(out_of_memory),
+      BY_ENGINE(heads_and_tails),
+      BY_ENGINE(inputs),
+      BY_ENGINE(a_slow_pipe),
+      BY_ENGINE(input_that_nobody_reads),
+      BY_ENGINE(sources_that_fail),
+      BY_ENGINE(sinks),
+      BY_ENGINE(a_slow_reader),
+      BY_ENGINE(sinks_that_fail),
+      BY_ENGINE(a_sink_that_takes_nothing),
+      BY_ENGINE(there_and_back),
+      BY_ENGINE(there_and_back_over_tls),
+      BY_ENGINE(cancelling),
+      BY_ENGINE(many_by_the_engine),
   };
   return cmocka_run_group_tests(tests, make_sandbox, end_sandbox);
 }
