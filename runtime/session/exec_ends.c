@@ -97,7 +97,13 @@ static void closed(void *user, cdam_status status, const cdam_error *error) {
   (void)status;
   cdam_exec_operation *exec = user;
   if (exec->op.finished) return;
-  cdam_exec_streamed(exec, exec->opened, error ? error->http_status : 0, error);
+  cdam_error refused = error ? *error : (cdam_error){0};
+  if (error && !exec->opened && error->code != CDAM_ERR_NO_MEMORY) {
+    cdam_fail(&refused, error->code, "start command: %s", error->message);
+    refused.http_status = error->http_status;
+    refused.retry = error->retry;
+  }
+  cdam_exec_streamed(exec, exec->opened, refused.http_status, error ? &refused : NULL);
   cdam_operation_stepped(&exec->op);
 }
 

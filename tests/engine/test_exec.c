@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on a real engine, by the sandbox's agent and by the engine's own exec. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -205,22 +206,148 @@ static void the_last_bytes(void **state) {
   cdam_exec_result_free(result);
 }
 
-static void what_needs_an_agent(void **state) {
-  fixture *this = *state;
+/* ---- input and sinks ---- */
+
+typedef struct bag {
+  size_t total;
+  size_t limit; /* or 0 */
+  unsigned wrong;
+} bag;
+
+static unsigned char byte_at(size_t offset) {
+  return (unsigned char)(offset * 31 + (offset >> 12));
+}
+
+static int64_t give(void *user, void *buffer, size_t size) {
+  bag *from = user;
+  unsigned char *to = buffer;
+  if (size > from->limit - from->total) size = from->limit - from->total;
+  for (size_t i = 0; i < size; i++)
+    to[i] = byte_at(from->total + i);
+  from->total += size;
+  return (int64_t)size;
+}
+
+static bool take(void *user, const void *bytes, size_t length) {
+  bag *to = user;
+  const unsigned char *from = bytes;
+  if (to->limit && to->total + length > to->limit) return false;
+  for (size_t i = 0; i < length; i += 61)
+    to->wrong += from[i] != byte_at(to->total + i);
+  to->total += length;
+  return true;
+}
+
+static void both_ways(void **state) {
+  bag in = {.limit = 16 << 20}, out = {0};
+  cdam_source source = {.read = give, .user = &in};
+  cdam_sink sink = {.write = take, .user = &out};
+  cdam_exec_result *result =
+      run(*state, (cdam_exec_command){.argv = SH("cat; echo done >&2; exit 3"),
+                                      .input = &source,
+                                      .stdout_sink = &sink});
+  assert_int_equal(out.total, in.limit);
+  assert_int_equal(out.wrong, 0);
+  assert_int_equal(cdam_exec_result_exit_code(result), 3);
+  assert_string_equal(cdam_exec_result_stdout(result, NULL), "");
+  assert_int_equal(cdam_exec_result_stdout_total(result), in.limit);
+  assert_false(cdam_exec_result_stdout_truncated(result));
+  assert_string_equal(cdam_exec_result_stderr(result, NULL), "done\n");
+  cdam_exec_result_free(result);
+
+  /* Kept, up to the cap; and a file that is both. */
+  in = (bag){.limit = 3000000};
+  result = run(*state, (cdam_exec_command){.argv = SH("cat"), .input = &source, .output_cap = 10});
+  assert_int_equal(cdam_exec_result_stdout_total(result), in.limit);
+  assert_memory_equal(cdam_exec_result_stdout(result, NULL),
+                      ((const unsigned char[]){0, 31, 62, 93, 124}), 5);
+  cdam_exec_result_free(result);
+  FILE *file = tmpfile();
+  assert_non_null(file);
+  sink = (cdam_sink){.to_fd = true, .fd = fileno(file)};
+  source = (cdam_source){.bytes = "to and fro", .length = 10};
+  result =
+      run(*state, (cdam_exec_command){.argv = SH("cat"), .input = &source, .stdout_sink = &sink});
+  assert_int_equal(cdam_exec_result_stdout_total(result), 10);
+  cdam_exec_result_free(result);
+  rewind(file);
+  source = (cdam_source){.from_fd = true, .fd = fileno(file)};
+  expect(*state, (cdam_exec_command){.argv = SH("cat >&2"), .input = &source}, 0, "", "to and fro");
+  fclose(file);
+}
+
+/* A command that has no outputs any more still has its input. */
+static void input_alone(void **state) {
+  bag in = {.limit = 3000000};
+  cdam_source source = {.read = give, .user = &in};
+  expect(*state,
+         (cdam_exec_command){.argv = SH("exec >/dev/null 2>&1; sleep 0.5; cat >/tmp/input; exit 9"),
+                             .input = &source},
+         9, "", "");
+  expect(*state, (cdam_exec_command){.argv = SH("wc -c </tmp/input")}, 0, "3000000\n", "");
+}
+
+/* Its reason is on stderr, whatever ends there are. */
+static void ends_of_what_does_not_start(void **state) {
+  static const char *const missing[] = {"/no/such/program", NULL};
   cdam_source source = {.bytes = "x", .length = 1};
   cdam_sink sink = {0};
+  for (int i = 0; i < 2; i++)
+    expect_not_started(*state,
+                       (cdam_exec_command){.argv = missing,
+                                           .input = &source,
+                                           .stdout_sink = i ? &sink : NULL,
+                                           .stderr_sink = &sink},
+                       "/no/such/program");
+}
+
+/* Slower than the watch over silent outputs: a pipe that is full for seconds. */
+static void *read_late(void *user) {
+  int fd = *(int *)user;
+  static char bytes[65536];
+  size_t total = 0;
+  usleep(5500 * 1000);
+  for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0;)
+    total += (size_t)n;
+  return (void *)total;
+}
+
+static void a_reader_that_is_late(void **state) {
+  int ends[2];
+  pthread_t thread;
+  void *total;
+  assert_int_equal(pipe(ends), 0);
+  cdam_sink sink = {.to_fd = true, .fd = ends[1]};
+  pthread_create(&thread, NULL, read_late, &ends[0]);
+  cdam_exec_result *result = run(
+      *state, (cdam_exec_command){.argv = SH("head -c 400000 /dev/zero"), .stdout_sink = &sink});
+  close(ends[1]);
+  pthread_join(thread, &total);
+  close(ends[0]);
+  assert_int_equal((size_t)total, 400000);
+  assert_int_equal(cdam_exec_result_stdout_total(result), 400000);
+  cdam_exec_result_free(result);
+}
+
+static void ends_that_fail(void **state) {
+  bag out = {.limit = 100000};
+  cdam_sink sink = {.write = take, .user = &out};
+  cdam_source source = {.from_fd = true, .fd = open("/tmp", O_RDONLY)};
   cdam_exec_command commands[] = {
-      {.argv = SH("cat"), .input = &source},
-      {.argv = SH("cat"), .stdout_sink = &sink},
-      {.argv = SH("cat"), .stderr_sink = &sink},
+      {.argv = SH("yes 8201"), .stdout_sink = &sink},
+      {.argv = SH("yes 8202 >&2"), .stderr_sink = &sink},
+      {.argv = SH("sleep 8203"), .input = &source},
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
     cdam_exec_result *result;
-    cdam_error err;
-    assert_int_equal(cdam_exec(this->session, &commands[i], &result, &err),
-                     by_agent ? CDAM_OK : CDAM_ERR_NO_AGENT);
-    cdam_exec_result_free(result);
+    cdam_error err = {0};
+    cdam_status status = cdam_exec(((fixture *)*state)->session, &commands[i], &result, &err);
+    assert_int_equal(status, err.code);
+    if (err.code != CDAM_ERR_IO || strstr(err.message, "running")) fail_msg("%s", err.message);
+    assert_null(result);
+    assert_false(runs(*state, "820"));
   }
+  close(source.fd);
 }
 
 static void background_children(void **state) {
@@ -449,7 +576,11 @@ int main(void) {
       TEST(env_user_and_directory),
       TEST(the_cap),
       TEST(the_last_bytes),
-      TEST(what_needs_an_agent),
+      TEST(both_ways),
+      TEST(input_alone),
+      TEST(ends_of_what_does_not_start),
+      TEST(a_reader_that_is_late),
+      TEST(ends_that_fail),
       TEST(background_children),
       TEST(many_commands),
       TEST(a_silent_command),

@@ -127,6 +127,13 @@ static void heads_and_tails(void **state) {
 
 /* ---- sources ---- */
 
+/* A source that is never at its end, nor makes anybody wait. */
+static int64_t give_zeros(void *user, void *buffer, size_t size) {
+  (void)user;
+  memset(buffer, 0, size);
+  return (int64_t)size;
+}
+
 static int64_t count_down(void *user, void *buffer, size_t size) {
   int *left = user;
   if (*left == 0) return 0;
@@ -194,15 +201,25 @@ static void a_slow_pipe(void **state) {
 /* A command that does not read its input ends all the same, and so does one whose input never ends.
  */
 static void input_that_nobody_reads(void **state) {
+  int64_t before = cdam_now_ms();
   static char zeros[8 << 20];
   int ends[2];
   cdam_source source = {.bytes = zeros, .length = sizeof zeros};
   expect(*state, (cdam_exec_command){.argv = SH("exit 3"), .input = &source}, 3, "", "");
   expect(*state, (cdam_exec_command){.argv = SH("head -c 10 | wc -c; exit 4"), .input = &source}, 4,
          "10\n", "");
+  source = (cdam_source){.read = give_zeros};
+  expect(*state, (cdam_exec_command){.argv = SH("exec <&-; sleep 0.3; exit 6"), .input = &source},
+         6, "", "");
+  int zeros_fd = open("/dev/zero", O_RDONLY);
+  source = (cdam_source){.from_fd = true, .fd = zeros_fd};
+  expect(*state, (cdam_exec_command){.argv = SH("exec <&-; sleep 0.3; exit 7"), .input = &source},
+         7, "", "");
+  close(zeros_fd);
   assert_int_equal(pipe(ends), 0);
   source = (cdam_source){.from_fd = true, .fd = ends[0]};
   expect(*state, (cdam_exec_command){.argv = SH("exit 5"), .input = &source}, 5, "", "");
+  assert_true(cdam_now_ms() - before < 2000); /* its end was told, and not only found */
   close(ends[0]);
   close(ends[1]);
 }
@@ -522,7 +539,7 @@ static void cancelling(void **state) {
   cdam_loop_free(loop);
   assert_int_equal(last.count, 1);
   assert_int_equal(last.status, CDAM_ERR_CANCELLED);
-  await_gone(this, "8904");
+  if (by_agent) await_gone(this, "8904"); /* the engine lets it go on */
 }
 
 /* A blocking call inside of a callback of another of the same session is refused. */

@@ -51,9 +51,31 @@ static inline void end(fixture *this) {
   scripted_engine_stop(this->engine);
 }
 
+/* Given to each command; or NULL. With it the stream of a command goes both ways. */
+static const cdam_source *exec_input;
+
+static inline int give_input(void **state) {
+  static const cdam_source source = {.bytes = "some input", .length = 10};
+  (void)state;
+  exec_input = &source;
+  return 0;
+}
+
+static inline int give_no_input(void **state) {
+  (void)state;
+  exec_input = NULL;
+  return 0;
+}
+
+/* A test without input, and once more with it. */
+#define BOTH(name)                                                                                 \
+  {#name, name, give_no_input, NULL, NULL}, {                                                      \
+#name " with input", name, give_input, give_no_input, NULL                                     \
+  }
+
 static inline cdam_status run(fixture *this, int64_t timeout_ms, cdam_exec_result **result,
                               cdam_error *err) {
-  cdam_exec_command command = {.argv = exec_argv, .timeout_ms = timeout_ms};
+  cdam_exec_command command = {.argv = exec_argv, .timeout_ms = timeout_ms, .input = exec_input};
   cdam_status status = cdam_exec(&this->session, &command, result, err);
   assert_int_equal(status, err->code);
   if (status != CDAM_OK) assert_null(*result);

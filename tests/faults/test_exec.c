@@ -91,6 +91,7 @@ static void any_framing_of_the_answer(void **state) {
       {200, .body = HELLO, .body_length = sizeof HELLO - 1, .chunked = true, .piece = 5},
   };
   for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+    if (exec_input && replies[i].chunked) continue; /* no stream of both ways */
     scripted_rule rules[] = {
         {.method = "POST", .path = CREATE, .reply = CREATED},
         {.method = "POST", .path = "/exec/aaaa/start", .reply = replies[i]},
@@ -174,9 +175,12 @@ static void broken_streams(void **state) {
         {.method = "POST", .path = CREATE, .reply = CREATED},
         {.path = "/exec/aaaa/start", .reply = cases[i].reply},
         {.path = "/exec/aaaa/json", .reply = {200, .body = ENDED("0")}},
+        {.path = "/containers/" CONTAINER "/json", .reply = {200, .body = RUNNING_CONTAINER}},
     };
+    bool chunked = cases[i].reply.headers != NULL;
     fixture *this = BEGIN(rules, 2000);
-    expect_failure(this, cases[i].code, cases[i].words);
+    expect_failure(this, cases[i].code,
+                   exec_input && chunked ? "a body instead of a stream" : cases[i].words);
     end(this);
   }
 }
@@ -212,7 +216,7 @@ static void much_output(void **state) {
   };
   fixture *this = BEGIN(rules, 2000);
   for (size_t cap = 5; cap <= 100 << 20; cap *= 100 << 17) {
-    cdam_exec_command command = {.argv = exec_argv, .output_cap = cap};
+    cdam_exec_command command = {.argv = exec_argv, .output_cap = cap, .input = exec_input};
     cdam_exec_result *result;
     cdam_error err = {0};
     if (cdam_exec(&this->session, &command, &result, &err) != CDAM_OK) fail_msg("%s", err.message);
@@ -521,16 +525,16 @@ static void no_result(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(requests),
-      cmocka_unit_test(any_framing_of_the_answer),
-      cmocka_unit_test(cut_at_every_byte),
-      cmocka_unit_test(cut_while_it_runs),
-      cmocka_unit_test(broken_streams),
-      cmocka_unit_test(much_output),
-      cmocka_unit_test(a_silent_command),
-      cmocka_unit_test(a_connection_that_is_never_closed),
+      BOTH(any_framing_of_the_answer),
+      BOTH(cut_at_every_byte),
+      BOTH(cut_while_it_runs),
+      BOTH(broken_streams),
+      BOTH(much_output),
+      BOTH(a_silent_command),
+      BOTH(a_connection_that_is_never_closed),
       cmocka_unit_test(exit_codes),
       cmocka_unit_test(programs_that_do_not_start),
-      cmocka_unit_test(refusals),
+      BOTH(refusals),
       cmocka_unit_test(odd_ids),
       cmocka_unit_test(an_engine_that_restarts),
       cmocka_unit_test(an_engine_that_stays_away),

@@ -83,7 +83,8 @@ static void kill_with_the_second_shell(void **state) {
         {.path = "/exec/aaaa/json", .reply = {200, .body = ENDED("137")}},
     };
     fixture *this = BEGIN(rules, 2000);
-    cdam_exec_command command = {.argv = exec_argv, .timeout_ms = 100, .user = "me"};
+    cdam_exec_command command = {
+        .argv = exec_argv, .timeout_ms = 100, .user = "me", .input = exec_input};
     cdam_exec_result *result;
     assert_int_equal(cdam_exec(&this->session, &command, &result, NULL), CDAM_OK);
     assert_false(cdam_exec_result_still_running(result));
@@ -193,14 +194,10 @@ static void the_sandbox_is_gone_at_the_deadline(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deadline_before_the_start),
-      cmocka_unit_test(kill_that_works),
-      cmocka_unit_test(kill_with_the_second_shell),
-      cmocka_unit_test(kills_that_fail),
-      cmocka_unit_test(kill_of_a_late_starter),
-      cmocka_unit_test(a_command_that_cannot_be_killed),
-      cmocka_unit_test(a_kill_that_hangs),
-      cmocka_unit_test(the_sandbox_is_gone_at_the_deadline),
+      BOTH(deadline_before_the_start),     BOTH(kill_that_works),
+      BOTH(kill_with_the_second_shell),    BOTH(kills_that_fail),
+      BOTH(kill_of_a_late_starter),        cmocka_unit_test(a_command_that_cannot_be_killed),
+      cmocka_unit_test(a_kill_that_hangs), BOTH(the_sandbox_is_gone_at_the_deadline),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

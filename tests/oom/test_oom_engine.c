@@ -29,7 +29,8 @@ typedef struct play {
   cdam_exec_result *result;
   cdam_sandbox_list *list;
   cdam_reap_report *reaped;
-  cdam_status status; /* in the callback */
+  size_t given, taken; /* by a source and a sink */
+  cdam_status status;  /* in the callback */
   cdam_error error;
 } play;
 
@@ -98,6 +99,34 @@ static cdam_status run_exec(void *context, cdam_error *err) {
   static const char *const env[] = {"A=1", NULL};
   play *p = context;
   cdam_exec_command command = {.argv = argv, .env = env, .workdir = "/", .timeout_ms = 500};
+  cdam_status status = open_client(p, err);
+  if (status == CDAM_OK) status = cdam_resume(p->client, p->state, NULL, &p->session, err);
+  if (status == CDAM_OK) status = cdam_exec(p->session, &command, &p->result, err);
+  return status;
+}
+
+static int64_t give(void *user, void *buffer, size_t size) {
+  play *p = user;
+  size_t length = size < 100000 - p->given ? size : 100000 - p->given;
+  memset(buffer, 'i', length);
+  p->given += length;
+  return (int64_t)length;
+}
+
+static bool take(void *user, const void *bytes, size_t length) {
+  play *p = user;
+  (void)bytes;
+  p->taken += length;
+  return true;
+}
+
+static cdam_status run_exec_ends(void *context, cdam_error *err) {
+  static const char *const argv[] = {"echo", "hello", NULL};
+  play *p = context;
+  cdam_source source = {.read = give, .user = p};
+  cdam_sink sink = {.write = take, .user = p};
+  cdam_exec_command command = {
+      .argv = argv, .timeout_ms = 500, .input = &source, .stdout_sink = &sink};
   cdam_status status = open_client(p, err);
   if (status == CDAM_OK) status = cdam_resume(p->client, p->state, NULL, &p->session, err);
   if (status == CDAM_OK) status = cdam_exec(p->session, &command, &p->result, err);
@@ -208,6 +237,17 @@ static const char *finish_exec(void *context, cdam_status status, bool once) {
     if (cdam_exec_result_exit_code(p->result) != 3) wrong = "another exit code";
     if (length != 6 || memcmp(text, "hello\n", 6) != 0) wrong = "output that is not whole";
   }
+  close_play(p);
+  return wrong;
+}
+
+static const char *finish_exec_ends(void *context, cdam_status status, bool once) {
+  (void)once;
+  play *p = context;
+  const char *wrong = NULL;
+  if (status == CDAM_OK && cdam_exec_result_exit_code(p->result) != 3) wrong = "another exit code";
+  if (status == CDAM_OK && p->taken != 6) wrong = "output that is not whole";
+  p->given = p->taken = 0;
   close_play(p);
   return wrong;
 }
@@ -382,6 +422,7 @@ static void test_exec(void **unused) {
   };
   p.engine = scripted_engine_start(rules, sizeof rules / sizeof *rules);
   exhaust(&(exhaust_case){"exec", run_exec, finish_exec, &p, true, STRIDE});
+  exhaust(&(exhaust_case){"exec with ends", run_exec_ends, finish_exec_ends, &p, true, STRIDE});
   scripted_engine_stop(p.engine);
   free((char *)inspect);
   cdam_state_free(p.state);

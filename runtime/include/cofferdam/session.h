@@ -143,10 +143,10 @@ typedef struct cdam_exec_result cdam_exec_result;
  *  - a command takes a hundred times as long to start;
  *  - ending it needs a shell in the image, finds what it started by the variable COFFERDAM_EXEC_ID
  *    in their environment, by their parents and by their sessions, and may fail:
- *    cdam_exec_result_still_running;
+ *    cdam_exec_result_still_running, or the message of the error;
  *  - it may go on when this program dies or the connection to the engine is lost;
  *  - `workdir` NULL is the image's, and texts must be UTF-8;
- *  - `input` and sinks are CDAM_ERR_NO_AGENT;
+ *  - why a program could not be started goes into its sinks as well;
  *  - what a signal ended cannot be told from an exit status above 128.
  *
  * CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_FOUND (the container is gone), CDAM_ERR_PAUSED,
