@@ -299,7 +299,7 @@ static void ends_that_fail(void **state) {
 /* A pipe that nobody reads, and a source that waits for ever: the deadline ends them. */
 static void the_deadline(void **state) {
   (void)state;
-  conduct talker = {.stay_ms = 700};
+  conduct talker = {.stay_ms = 300};
   scripted_rule rules[] = {
       {.method = "POST", .path = CREATE, .times = 1, .reply = CREATED},
       {.path = "/exec/aaaa/start", .talk = talk, .user = &talker},
@@ -319,7 +319,9 @@ static void the_deadline(void **state) {
   cdam_exec_command command = {
       .argv = exec_argv, .timeout_ms = 200, .input = &source, .stdout_sink = &sink};
   cdam_exec_result *result;
+  int64_t before = cdam_now_ms();
   assert_int_equal(cdam_exec(&this->session, &command, &result, NULL), CDAM_OK);
+  assert_true(cdam_now_ms() - before < 1000); /* the rest of the output was read */
   assert_true(cdam_exec_result_timed_out(result));
   assert_false(cdam_exec_result_still_running(result));
   cdam_exec_result_free(result);
