@@ -73,8 +73,8 @@ static int trouble(const char *what) {
   return EXIT_TROUBLE;
 }
 
-/* Links in it are followed now, while nothing hostile runs, and never again. One that is missing is
- * made, to see that it can be, and is gone again until it is needed: other programs take one that is
+/* Links in it are followed now, while nothing hostile runs, and never again. A missing one is made,
+ * to see that it can be, and is gone again until it is needed: other programs take one that is
  * there for one that was filled. */
 static const char *open_workspace(const char *path, bool *make) {
   bool made = mkdir(path, 0755) == 0;
