@@ -47,12 +47,13 @@ same_abi() {
 
 static_names() {
   ! nm -g --defined-only "$build/libcofferdam.a" 2>/dev/null | awk 'NF == 3 { print $3 }' |
-    grep -vE '^(cdam_|cofferdam__v1__)'
+    grep -vE '^(cdam_|cofferdam__v1__|cofferdam__agent__v1__)'
 }
 
 # libc and what dependency() names in meson.build; a new one is a decision.
 needs() {
   diff <(readelf -d "$library" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort) - <<'LIST'
+libarchive.so.13
 libc.so.6
 libcrypto.so.3
 libcurl.so.4
