@@ -75,8 +75,8 @@ static json_t *without_stdio(const json_t *command) {
   return copy;
 }
 
-/* Options that this library does not know may have arguments of their own. None of them isolates, or
- * the state would have been refused. */
+/* Options that this library does not know may have arguments of their own. None of them isolates,
+ * or the state would have been refused. */
 static bool is_enough(const Cofferdam__V1__SessionState *state, const json_t *expected,
                       const json_t *command) {
   if (!cdam_has_unknown_fields(&state->options->base)) return json_equal(expected, command);
