@@ -318,6 +318,21 @@ static const cdam_duplex_events stream_events = {
     .closed = stream_closed,
 };
 
+/* Older engines only know the size of a terminal that is there. */
+static bool takes_size(const cdam_loop *loop) {
+  unsigned major = 0, minor = 0;
+  if (sscanf(loop->api_version, "%3u.%5u", &major, &minor) != 2) return false;
+  return major > 1 || (major == 1 && minor >= 42);
+}
+
+static void make_start_body(const cdam_engine_exec *exec, char *body, size_t size) {
+  char console[48] = "";
+  if (exec->process->terminal && takes_size(exec->loop))
+    snprintf(console, sizeof console, ",\"ConsoleSize\":[%u,%u]", exec->rows, exec->columns);
+  snprintf(body, size, "{\"Detach\":false,\"Tty\":%s%s}",
+           exec->process->terminal ? "true" : "false", console);
+}
+
 static void created(cdam_operation *op, const cdam_reply *reply) {
   cdam_engine_exec *exec = (cdam_engine_exec *)op;
   cdam_error error;
@@ -331,8 +346,8 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
   }
   char path[CDAM_EXEC_ID_SIZE + 16];
   cdam_exec_path(exec->name.id, "start", path, sizeof path);
-  const char *body = exec->process->terminal ? "{\"Detach\":false,\"Tty\":true}"
-                                             : "{\"Detach\":false,\"Tty\":false}";
+  char body[96];
+  make_start_body(exec, body, sizeof body);
   exec->duplex = cdam_duplex_open(exec->loop, path, body, 0, &stream_events, exec, &error);
   if (exec->duplex)
     exec->sent = true;

@@ -85,9 +85,11 @@ static void ended(cdam_engine_exec *exec, const cdam_exec_state *state) {
 
 static void look_while_starting(cdam_engine_exec *exec, const cdam_exec_state *state) {
   bool late = cdam_now_ms() >= exec->look_until;
+  /* Docker says that it runs from the moment on at which it begins to start it. */
+  bool runs = state->running && !state->no_process;
   /* What was not started ends its stream as well, after it has said why. */
   bool never_ran = state->ended && state->no_process;
-  if (!state->running && !late && (!state->ended || never_ran)) {
+  if (!runs && !late && (!state->ended || never_ran)) {
     look_later(exec);
     return;
   }

@@ -270,7 +270,7 @@ static void terminal(void **state) {
   fixture *this = *state;
   cdam_error err = {0};
   cdam_process *process =
-      spawn(this, (cdam_process_command){.argv = SH("stty size; read x; stty size; tty >&2; cat"),
+      spawn(this, (cdam_process_command){.argv = SH("sleep 0.5; stty size; read x; stty size; tty >&2; cat"),
                                          .terminal = true,
                                          .input = true,
                                          .rows = 33,
