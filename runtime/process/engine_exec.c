@@ -15,6 +15,10 @@
 /* No more is read while so much waits to be fetched: what one turn brings comes on top. */
 #define MOST_UNFETCHED ((size_t)768 * 1024)
 
+/* At the timeout: one that was just starting may slip through. */
+#define KILLS 6
+#define KILL_AGAIN_MS 1000
+
 /* ---- what can be asked ---- */
 
 static const char *beyond_engines(const cdam_process_command *command) {
@@ -140,6 +144,8 @@ cdam_exchange *cdam_engine_exec_after(cdam_engine_exec *exec, int64_t ms, cdam_s
 
 /* ---- its time is over ---- */
 
+static void deadline(cdam_operation *op, const cdam_reply *reply);
+
 static void timed_out(cdam_operation *op, cdam_exec_shell_end end, const cdam_error *error) {
   cdam_engine_exec *exec = (cdam_engine_exec *)op;
   if (exec->phase == CDAM_ENGINE_OVER) return;
@@ -152,8 +158,13 @@ static void timed_out(cdam_operation *op, cdam_exec_shell_end end, const cdam_er
     cdam_fail(&failure, CDAM_ERR_EXEC,
               "the process was timed out, and could not be ended: it may still be running");
     cdam_engine_exec_fail(exec, &failure);
-  } else if (exec->phase == CDAM_ENGINE_RUNNING) {
-    cdam_engine_look(exec);
+  } else if (++exec->kills < KILLS) {
+    if (exec->kills == 1) cdam_engine_look(exec);
+    cdam_engine_exec_after(exec, KILL_AGAIN_MS, deadline);
+  } else {
+    cdam_fail(&failure, CDAM_ERR_EXEC,
+              "the process was timed out, and the engine does not tell its end");
+    cdam_engine_exec_fail(exec, &failure);
   }
 }
 

@@ -69,6 +69,7 @@ struct cdam_engine_exec {
   int64_t timeout_ms;
   uint32_t grace_ms;
   cdam_exec_shell killer;
+  unsigned kills; /* that were done */
   cdam_process_ended_by ended_by;
 };
 

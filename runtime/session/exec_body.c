@@ -24,17 +24,24 @@ static bool set_text(json_t *object, const char *key, const char *text) {
   return !text || json_object_set_new(object, key, json_string(text)) == 0;
 }
 
+static bool set_env(json_t *object, const cdam_exec_body *from) {
+  if (!from->env && !from->marker) return true;
+  json_t *env = json_array();
+  bool done = env && append_texts(env, from->env) && append_marker(env, from->marker) &&
+              json_object_set(object, "Env", env) == 0;
+  json_decref(env);
+  return done;
+}
+
 static json_t *make(const cdam_exec_body *from) {
   json_t *argv = json_array();
-  json_t *env = json_array();
   json_t *body = NULL;
-  if (argv && env && append_texts(argv, from->argv) && append_texts(env, from->env) &&
-      append_marker(env, from->marker))
-    body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", from->input, "AttachStdout",
-                     1, "AttachStderr", 1, "Tty", from->terminal, "Cmd", argv, "Env", env);
+  if (argv && append_texts(argv, from->argv))
+    body = json_pack("{s:b, s:b, s:b, s:b, s:O}", "AttachStdin", from->input, "AttachStdout", 1,
+                     "AttachStderr", 1, "Tty", from->terminal, "Cmd", argv);
   json_decref(argv);
-  json_decref(env);
-  if (body && set_text(body, "User", from->user) && set_text(body, "WorkingDir", from->workdir))
+  if (body && set_env(body, from) && set_text(body, "User", from->user) &&
+      set_text(body, "WorkingDir", from->workdir))
     return body;
   json_decref(body);
   return NULL;

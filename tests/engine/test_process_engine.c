@@ -219,6 +219,20 @@ static void timed_out(void **state) {
   assert_false(runs(this, "sleep 3218"));
 }
 
+/* It is not yet marked when its time is over. */
+static void timed_out_at_once(void **state) {
+  fixture *this = *state;
+  for (int i = 0; i < 5; i++) {
+    cdam_process *process = spawn(
+        this, (cdam_process_command){.argv = SH("exec sleep 3227"), .timeout_ms = 1 + i * 3});
+    tale story = read_on(process);
+    assert_int_equal(story.exit.ended_by, CDAM_ENDED_TIMEOUT);
+    forget_story(&story);
+    cdam_process_free(process);
+  }
+  assert_false(runs(this, "sleep 3227"));
+}
+
 static void killed(void **state) {
   fixture *this = *state;
   cdam_error err = {0};
@@ -466,6 +480,7 @@ int main(void) {
       cmocka_unit_test(not_started),
       cmocka_unit_test(refused_members),
       cmocka_unit_test(timed_out),
+      cmocka_unit_test(timed_out_at_once),
       cmocka_unit_test(killed),
       cmocka_unit_test(signals),
       cmocka_unit_test(freed),
