@@ -223,8 +223,8 @@ static void timed_out(void **state) {
 static void timed_out_at_once(void **state) {
   fixture *this = *state;
   for (int i = 0; i < 5; i++) {
-    cdam_process *process = spawn(
-        this, (cdam_process_command){.argv = SH("exec sleep 3227"), .timeout_ms = 1 + i * 3});
+    cdam_process *process =
+        spawn(this, (cdam_process_command){.argv = SH("exec sleep 3227"), .timeout_ms = 1 + i * 3});
     tale story = read_on(process);
     assert_int_equal(story.exit.ended_by, CDAM_ENDED_TIMEOUT);
     forget_story(&story);
@@ -283,12 +283,13 @@ static void freed(void **state) {
 static void terminal(void **state) {
   fixture *this = *state;
   cdam_error err = {0};
-  cdam_process *process =
-      spawn(this, (cdam_process_command){.argv = SH("sleep 0.5; stty size; read x; stty size; tty >&2; cat"),
-                                         .terminal = true,
-                                         .input = true,
-                                         .rows = 33,
-                                         .columns = 99});
+  cdam_process *process = spawn(
+      this,
+      (cdam_process_command){.argv = SH("sleep 0.5; stty size; read x; stty size; tty >&2; cat"),
+                             .terminal = true,
+                             .input = true,
+                             .rows = 33,
+                             .columns = 99});
   await_text(process, "33 99\r\n");
   assert_ok(cdam_process_resize(process, 44, 111, &err), &err);
   assert_ok(cdam_process_write(process, "\r", 1, &err), &err);
@@ -302,6 +303,26 @@ static void terminal(void **state) {
 }
 
 /* ---- trouble ---- */
+
+/* Nothing else can send signals, and that is said. */
+static void without_a_shell(void **state) {
+  fixture *this = *state;
+  cdam_error err = {0};
+  cdam_process *process = spawn(this, (cdam_process_command){.argv = SH("exec sleep 3228")});
+  cdam_process *timed =
+      spawn(this, (cdam_process_command){.argv = SH("exec sleep 3229"), .timeout_ms = 1500});
+  docker("exec %s /bin/busybox mv /bin/busybox /bin/busybox2", container_of(this));
+  assert_int_equal(cdam_process_signal(process, 15, CDAM_TARGET_TREE, &err), CDAM_ERR_NO_AGENT);
+  assert_int_equal(cdam_process_kill(process, 0, &err), CDAM_ERR_NO_AGENT);
+  assert_non_null(strstr(err.message, "no shell"));
+  cdam_process_event event;
+  assert_int_equal(cdam_process_next(timed, 20000, &event, &err), CDAM_ERR_NO_AGENT);
+  assert_non_null(strstr(err.message, "timed out"));
+  docker("exec %s /bin/busybox2 mv /bin/busybox2 /bin/busybox", container_of(this));
+  cdam_process_free(process);
+  cdam_process_free(timed);
+  assert_false(runs(this, "sleep 322"));
+}
 
 static void stopped_in_the_middle(void **state) {
   fixture *this = *state;
@@ -489,6 +510,7 @@ int main(void) {
       cmocka_unit_test(killed_in_a_loop),
       cmocka_unit_test(freed_in_a_loop),
       cmocka_unit_test(cancelled),
+      cmocka_unit_test(without_a_shell),
       cmocka_unit_test(stopped_in_the_middle),
   };
   require_engine();
