@@ -29,8 +29,8 @@
  *    calls with it or its session. When the process cannot be ended, cdam_process_next says so;
  *  - it goes on when this program dies or the connection to the engine is lost;
  *  - an exit has a code and `ended_by`; what a signal ended has 128+N as its code, and of the rest
- *    nothing is known. It is seen when the output ends, and within half a minute when something else
- *    holds the output;
+ *    nothing is known. It is seen when the output ends, and within half a minute when something
+ * else holds the output;
  *  - nobody tells that the input is broken: what is written then may wait until the process ends;
  *  - engines before API 1.42 set the size of a terminal a moment after the program has started;
  *  - with join_stderr the two streams meet in this program, and their order is the engine's.
@@ -268,9 +268,9 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_forget(cdam_session *session, const
 /* ---- in a loop ----
  *
  * A process is no operation: cdam_loop_pending does not count it, and it goes on when none is
- * pending. When its loop is freed it is given up as by cdam_process_free (without the agent the loop
- * waits for that); the handle stays to be freed. To cancel a spawn ends what it has started; nothing
- * of it remains.
+ * pending. When its loop is freed it is given up as by cdam_process_free (without the agent the
+ * loop waits for that); the handle stays to be freed. To cancel a spawn ends what it has started;
+ * nothing of it remains.
  */
 
 /* There may be events (cdam_process_next until CDAM_PROCESS_NOTHING), or room for input. Called in
