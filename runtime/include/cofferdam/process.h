@@ -30,7 +30,7 @@
  *  - it goes on when this program dies or the connection to the engine is lost;
  *  - an exit has a code and `ended_by`; what a signal ended has 128+N as its code, and of the rest
  *    nothing is known. It is seen when the output ends, and within half a minute when something
- * else holds the output;
+ *    else holds the output;
  *  - nobody tells that the input is broken: what is written then may wait until the process ends;
  *  - engines before API 1.42 set the size of a terminal a moment after the program has started;
  *  - with join_stderr the two streams meet in this program, and their order is the engine's.
