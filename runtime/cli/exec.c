@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "exec_live.h"
-#include "exec_plain.h"
 #include "help.h"
 #include "report.h"
 #include "statefile.h"
@@ -26,6 +25,11 @@ static cdam_process_command command_of(const cli_args *args) {
 }
 
 static int start_detached(const cli_args *args, const cli_sandbox *sandbox) {
+  if (!cdam_session_has_agent(sandbox->session)) {
+    cli_say("this sandbox has no agent, without which there is no --detach; leave it out, or "
+            "create a new sandbox");
+    return CLI_EXEC_FAILED;
+  }
   cdam_error err;
   cdam_process *process = NULL;
   cdam_process_command command = command_of(args);
@@ -40,18 +44,7 @@ static int start_detached(const cli_args *args, const cli_sandbox *sandbox) {
   return code;
 }
 
-static int without_agent(const cli_args *args, const cli_sandbox *sandbox) {
-  if (!args->interactive && !args->tty && !args->detach)
-    return cli_exec_plain(args, sandbox->session);
-  const char *flag = args->detach ? "detach" : args->tty ? "tty" : "interactive";
-  cli_say("this sandbox has no agent, without which there is no --%s; leave it out, or create a "
-          "new sandbox",
-          flag);
-  return CLI_EXEC_FAILED;
-}
-
 static int execute(const cli_args *args, const cli_sandbox *sandbox) {
-  if (!cdam_session_has_agent(sandbox->session)) return without_agent(args, sandbox);
   if (args->detach) return start_detached(args, sandbox);
   bool raw = args->tty && args->interactive;
   cdam_process_command command = command_of(args);
@@ -102,8 +95,8 @@ const cli_command cli_exec = {
         "With --detach the command outlives cofferdam: see ps, attach, logs and kill. The last 128 "
         "KiB of each of its outputs are kept.\n"
         "A sandbox without the agent (an adopted one) runs commands by the engine's exec: no "
-        "input, no terminal, no --detach; output comes when the command has ended, at most 64 MiB "
-        "each of stdout and stderr; and Ctrl-C ends cofferdam, not the command.",
+        "--detach; signals and --timeout need a shell in the image, and may miss what hides from "
+        "it; and when cofferdam is killed, the command runs on.",
     .examples = "  cofferdam exec --state s.pb -- ip addr\n"
                 "  cofferdam exec -it --state s.pb -- sh\n"
                 "  tar -c src | cofferdam exec -i --state s.pb -- tar -x\n"

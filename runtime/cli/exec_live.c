@@ -257,7 +257,7 @@ static void started(void *user, cdam_status status, cdam_process *process, const
 static void give_up(live *run) {
   run->error = (cdam_error){.code = CDAM_ERR_AGENT, .retry = CDAM_RETRY_UNKNOWN};
   snprintf(run->error.message, sizeof run->error.message,
-           "the agent did not end the command at its time; it may still be running");
+           "the command was not ended at its time; it may still be running");
   fail(run, CDAM_ERR_AGENT);
 }
 

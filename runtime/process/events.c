@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/engine_exec.h"
 #include "process/process_private.h"
 
 /* Pieces that follow each other are put together up to here, so that what waits costs little more
@@ -97,7 +98,9 @@ bool cdam_process_add(cdam_process *process, cdam_process_event_kind kind,
 }
 
 static void drop(cdam_process *process, cdam_process_item *item) {
-  if (item->charge && cdam_channel_is_open(&process->channel))
+  if (process->engine)
+    cdam_engine_exec_fetched(process->engine, item->charge);
+  else if (item->charge && cdam_channel_is_open(&process->channel))
     cdam_channel_grant(&process->channel, item->charge);
   if (process->spare && process->spare->room >= item->room) {
     free(item);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fail.h"
+#include "process/engine_exec.h"
 #include "process/process_private.h"
+
+/* What a terminal takes for the end. */
+#define END_OF_FILE "\004"
 
 static cdam_status check(cdam_process *process, cdam_error *err) {
   if (!process->track.has_input)
@@ -15,14 +19,31 @@ static cdam_status push(cdam_process *process, cdam_error *err) {
   return process->own ? cdam_own_loop_turn(process->own, 0, err) : CDAM_OK;
 }
 
+static bool can_send(cdam_process *process) {
+  return process->engine ? cdam_engine_exec_can_write(process->engine)
+                         : cdam_channel_can_send(&process->channel);
+}
+
+static cdam_status send_piece(cdam_process *process, const char *bytes, size_t length,
+                              cdam_error *err) {
+  return process->engine ? cdam_engine_exec_write(process->engine, bytes, length, err)
+                         : cdam_channel_send_data(&process->channel, bytes, length, false, err);
+}
+
+static cdam_status send_end(cdam_process *process, cdam_error *err) {
+  if (!process->engine) return cdam_channel_send_data(&process->channel, "", 0, true, err);
+  if (process->terminal) return cdam_engine_exec_write(process->engine, END_OF_FILE, 1, err);
+  cdam_engine_exec_end_input(process->engine);
+  return CDAM_OK;
+}
+
 static cdam_status send_some(cdam_process *process, const char *bytes, size_t length, size_t *taken,
                              cdam_error *err) {
   *taken = process->track.input_broken ? length : 0;
   process->has_room = false;
-  while (*taken < length && cdam_channel_can_send(&process->channel)) {
+  while (*taken < length && can_send(process)) {
     size_t piece = length - *taken < CDAM_LINK_PIECE ? length - *taken : CDAM_LINK_PIECE;
-    cdam_status status =
-        cdam_channel_send_data(&process->channel, bytes + *taken, piece, false, err);
+    cdam_status status = send_piece(process, bytes + *taken, piece, err);
     if (status != CDAM_OK) return status;
     *taken += piece;
   }
@@ -68,8 +89,7 @@ cdam_status cdam_process_end_input(cdam_process *process, cdam_error *err) {
   if (!process) return cdam_fail(err, CDAM_ERR_ARGUMENT, "process is NULL");
   cdam_status status = check(process, err);
   if (status != CDAM_OK) return status;
-  if (!process->track.input_broken)
-    status = cdam_channel_send_data(&process->channel, "", 0, true, err);
+  if (!process->track.input_broken) status = send_end(process, err);
   if (status != CDAM_OK) return status;
   process->input_ended = !process->terminal && !process->track.attached;
   status = push(process, err);

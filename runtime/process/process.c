@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "process/engine_exec.h"
 #include "process/process_private.h"
 
 /* ---- a handle ---- */
@@ -15,7 +16,7 @@ cdam_process *cdam_process_new(cdam_link *link, cdam_own_loop *own) {
   cdam_process *process = calloc(1, sizeof *process);
   if (!process) return NULL;
   TAILQ_INIT(&process->items);
-  process->link = cdam_link_ref(link);
+  process->link = link ? cdam_link_ref(link) : NULL;
   process->own = own ? cdam_own_loop_ref(own) : NULL;
   process->told.run = run_told;
   return process;
@@ -25,8 +26,11 @@ void cdam_process_free(cdam_process *process) {
   if (!process) return;
   bool open = cdam_channel_is_open(&process->channel);
   if (open) cdam_channel_abandon(&process->channel);
+  cdam_engine_exec_free(process->engine);
+  process->engine = NULL;
   cdam_process_drop_all(process);
-  if (process->told.queued) cdam_loop_unpost(cdam_link_loop(process->link), &process->told);
+  if (process->link && process->told.queued)
+    cdam_loop_unpost(cdam_link_loop(process->link), &process->told);
   cdam_link_unref(process->link);
   if (open) cdam_own_loop_flush(process->own);
   cdam_own_loop_unref(process->own);
@@ -52,7 +56,7 @@ void cdam_process_on_ready(cdam_process *process, cdam_process_ready ready, void
   if (!process || process->own) return;
   process->ready = ready;
   process->ready_user = user;
-  cdam_loop *loop = cdam_link_loop(process->link);
+  cdam_loop *loop = process->engine ? process->engine->loop : cdam_link_loop(process->link);
   bool waits = !TAILQ_EMPTY(&process->items) || process->closed;
   if (loop && ready && waits) cdam_loop_post(loop, &process->told);
 }

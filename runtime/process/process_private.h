@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process: a channel to it, and the events that came and were not fetched yet.
+ * A process: a channel to it, or an exec of the engine, and the events that came and were not
+ * fetched yet.
  *
  *     command.c    what to run, as a request
  *     spawn.c      the operations that make a handle
@@ -10,6 +11,7 @@
  *     process.c    fetching, waiting, the end of a handle
  *     input.c      writing
  *     request.c    requests that only have an end: signal, kill, resize, forget
+ *     engine_*.c   the same without the agent
  *     list.c       the sandbox's processes
  *     key.c        names of processes
  */
@@ -26,14 +28,16 @@
 #include "process/key.h"
 #include "process/track.h"
 
+typedef struct cdam_engine_exec cdam_engine_exec;
 typedef struct cdam_process_item cdam_process_item;
 TAILQ_HEAD(cdam_process_items, cdam_process_item);
 
 struct cdam_process {
-  cdam_channel channel;    /* first: a callback's channel is its process */
-  cdam_link *link;         /* a reference */
-  cdam_own_loop *own;      /* a reference; NULL for a process of a loop */
-  cdam_operation *opening; /* waits for Started; NULL from then on */
+  cdam_channel channel;     /* first: a callback's channel is its process */
+  cdam_link *link;          /* a reference; NULL without the agent, */
+  cdam_engine_exec *engine; /* and then this is what it runs by: engine_exec.h */
+  cdam_own_loop *own;       /* a reference; NULL for a process of a loop */
+  cdam_operation *opening;  /* waits for Started; NULL from then on */
   void (*opened)(cdam_operation *op, cdam_status status, const cdam_error *error);
   char key[CDAM_PROCESS_KEY_SIZE];
   cdam_process_track track;
@@ -59,8 +63,8 @@ extern const cdam_channel_events cdam_process_channel_events;
 
 /* ---- events.c ---- */
 
-/* Adds what came. False when out of memory. `charge` is given back to the channel when the item is
- * dropped. */
+/* Adds what came. False when out of memory. `charge` is given back to the channel, or the exec,
+ * when the item is dropped. */
 bool cdam_process_add_output(cdam_process *process, cdam_process_stream stream, uint64_t offset,
                              uint64_t lost, const void *bytes, size_t length, size_t charge);
 bool cdam_process_add(cdam_process *process, cdam_process_event_kind kind,
@@ -74,7 +78,7 @@ void cdam_process_drop_all(cdam_process *process);
 
 /* ---- process.c ---- */
 
-/* A handle without a channel. NULL when out of memory. */
+/* A handle without a channel; `link` may be NULL. NULL when out of memory. */
 cdam_process *cdam_process_new(cdam_link *link, cdam_own_loop *own);
 
 /* Tells a process of a loop that something has happened. The process may be gone after it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "process/engine_exec.h"
 #include "process/process_private.h"
 
 #define TO(NAME) COFFERDAM__AGENT__V1__TO_AGENT__BODY_##NAME
@@ -128,6 +129,19 @@ static cdam_status check(const cdam_process *process, bool also_after, cdam_erro
   return fine ? CDAM_OK : cdam_process_check_alive(process, err);
 }
 
+static cdam_status signal_by_engine(cdam_process *process, int signal, cdam_process_target target,
+                                    cdam_error *err) {
+  static const char *const targets[] = {
+      [CDAM_TARGET_PROCESS] = "process",
+      [CDAM_TARGET_GROUP] = "group",
+      [CDAM_TARGET_TREE] = "tree",
+  };
+  return cdam_engine_ask(
+      process,
+      &(cdam_engine_request){.order = CDAM_ENGINE_SIGNAL, .number = signal, .to = targets[target]},
+      err);
+}
+
 cdam_status cdam_process_signal(cdam_process *process, int signal, cdam_process_target target,
                                 cdam_error *err) {
   static const Cofferdam__Agent__V1__Target targets[] = {
@@ -141,6 +155,7 @@ cdam_status cdam_process_signal(cdam_process *process, int signal, cdam_process_
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the target is none");
   cdam_status status = check(process, target == CDAM_TARGET_TREE, err);
   if (status != CDAM_OK) return status;
+  if (process->engine) return signal_by_engine(process, signal, target, err);
   Cofferdam__Agent__V1__Signal request = COFFERDAM__AGENT__V1__SIGNAL__INIT;
   request.process_id = process->track.id;
   request.signal = (uint32_t)signal;
@@ -154,6 +169,9 @@ cdam_status cdam_process_signal(cdam_process *process, int signal, cdam_process_
 cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms, cdam_error *err) {
   cdam_status status = check(process, true, err);
   if (status != CDAM_OK) return status;
+  if (process->engine)
+    return cdam_engine_ask(
+        process, &(cdam_engine_request){.order = CDAM_ENGINE_KILL, .grace_ms = grace_ms}, err);
   Cofferdam__Agent__V1__Kill request = COFFERDAM__AGENT__V1__KILL__INIT;
   request.process_id = process->track.id;
   request.grace_ms = grace_ms;
@@ -171,6 +189,10 @@ cdam_status cdam_process_resize(cdam_process *process, uint16_t rows, uint16_t c
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "a terminal has one row and one column at least");
   if (!process->terminal && !process->track.attached)
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "the process has no terminal");
+  if (process->engine)
+    return cdam_engine_ask(
+        process,
+        &(cdam_engine_request){.order = CDAM_ENGINE_RESIZE, .rows = rows, .columns = columns}, err);
   Cofferdam__Agent__V1__Size size = COFFERDAM__AGENT__V1__SIZE__INIT;
   size.rows = rows;
   size.columns = columns;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "process/engine_exec.h"
 #include "process/process_private.h"
 #include "process/request.h"
 #include "session/session.h"
@@ -156,6 +157,10 @@ static void out_of_time(cdam_operation *op, const cdam_reply *reply) {
 
 static void abort_opening(cdam_operation *op) {
   opening *this = of(op);
+  if (this->process->engine) {
+    cdam_operation_finish_cancelled(op); /* to free the handle ends what was started */
+    return;
+  }
   if (this->aborting) return;
   this->aborting = true;
   const cdam_channel *channel = &this->process->channel;
@@ -174,7 +179,7 @@ static opening *new_opening(cdam_link *link, cdam_own_loop *own) {
   opening *this = calloc(1, sizeof *this);
   if (!this) return NULL;
   this->op.abort = abort_opening;
-  this->link = cdam_link_ref(link);
+  this->link = link ? cdam_link_ref(link) : NULL;
   this->process = cdam_process_new(link, own);
   if (this->process) return this;
   cdam_link_unref(this->link);
@@ -227,6 +232,14 @@ static cdam_status submit(opening *this, cdam_loop *loop, cdam_step start,
 
 /* ---- spawn ---- */
 
+static void set_up(cdam_process *process, const cdam_process_command *command) {
+  process->track.has_input = command->input;
+  process->terminal = command->terminal;
+  process->track.outputs[0].wanted = !command->discard_stdout;
+  process->track.outputs[1].wanted =
+      !command->discard_stderr && !command->join_stderr && !command->terminal;
+}
+
 static cdam_status make_spawn(cdam_link *link, cdam_own_loop *own,
                               const cdam_process_command *command, opening **out, cdam_error *err) {
   opening *this = new_opening(link, own);
@@ -236,15 +249,44 @@ static cdam_status make_spawn(cdam_link *link, cdam_own_loop *own,
     end(this);
     return cdam_fail_memory(err);
   }
-  cdam_process *process = this->process;
-  process->track.has_input = command->input;
-  process->terminal = command->terminal;
-  process->track.outputs[0].wanted = !command->discard_stdout;
-  process->track.outputs[1].wanted =
-      !command->discard_stderr && !command->join_stderr && !command->terminal;
+  set_up(this->process, command);
   this->outlive = command->outlive;
   *out = this;
   return CDAM_OK;
+}
+
+static void start_exec(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  opening *this = of(op);
+  cdam_operation_hold(op);
+  this->process->opening = op;
+  this->process->opened = opened;
+  cdam_engine_exec_start(this->process->engine, op->loop);
+}
+
+static cdam_status make_exec(cdam_session *session, cdam_own_loop *own,
+                             const cdam_process_command *command, opening **out, cdam_error *err) {
+  cdam_status status = cdam_engine_exec_check(command, err);
+  if (status != CDAM_OK) return status;
+  opening *this = new_opening(NULL, own);
+  if (!this) return cdam_fail_memory(err);
+  set_up(this->process, command);
+  status = cdam_engine_exec_new(this->process, session, command, err);
+  if (status == CDAM_OK)
+    *out = this;
+  else
+    end(this);
+  return status;
+}
+
+static cdam_status spawn_by_engine(cdam_session *session, const cdam_process_command *command,
+                                   cdam_process **out, cdam_error *err) {
+  opening *this;
+  cdam_loop *loop = cdam_session_own_loop(session);
+  if (!loop) return cdam_fail_memory(err);
+  cdam_status status = cdam_loop_check_blocking(loop, err);
+  if (status == CDAM_OK) status = make_exec(session, session->own_loop, command, &this, err);
+  return status == CDAM_OK ? run(this, session->own_loop, start_exec, out, err) : status;
 }
 
 cdam_status cdam_process_spawn(cdam_session *session, const cdam_process_command *command,
@@ -256,6 +298,7 @@ cdam_status cdam_process_spawn(cdam_session *session, const cdam_process_command
   cdam_link *link;
   opening *this;
   cdam_status status = cdam_process_check_command(command, err);
+  if (status == CDAM_OK && !session->has_agent) return spawn_by_engine(session, command, out, err);
   if (status == CDAM_OK) status = cdam_session_own_link(session, &own, &link, err);
   if (status != CDAM_OK) return status;
   status = make_spawn(link, own, command, &this, err);
@@ -275,6 +318,11 @@ cdam_status cdam_process_spawn_start(cdam_loop *loop, cdam_session *session,
   cdam_link *link;
   opening *this;
   status = cdam_process_check_command(command, err);
+  if (status == CDAM_OK && !session->has_agent) {
+    status = make_exec(session, NULL, command, &this, err);
+    return status == CDAM_OK ? submit(this, loop, start_exec, callback, user, operation, err)
+                             : status;
+  }
   if (status == CDAM_OK) status = cdam_session_link(session, loop, &link, err);
   if (status != CDAM_OK) return status;
   status = make_spawn(link, NULL, command, &this, err);

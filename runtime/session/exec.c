@@ -2,11 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uuid/uuid.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/json_text.h"
 #include "base/utf8.h"
 #include "engine/answer.h"
 #include "engine/explain.h"
@@ -70,35 +68,6 @@ static cdam_status check_command(const cdam_exec_command *command, cdam_error *e
 }
 
 /* ---- requests ---- */
-
-static bool append_texts(json_t *array, const char *const *texts) {
-  for (size_t i = 0; texts && texts[i]; i++)
-    if (json_array_append_new(array, json_string(texts[i])) < 0) return false;
-  return true;
-}
-
-static bool set_text(json_t *object, const char *key, const char *text) {
-  return !text || json_object_set_new(object, key, json_string(text)) == 0;
-}
-
-static json_t *create_body(const cdam_exec_operation *exec, const cdam_exec_command *command) {
-  char marker[sizeof CDAM_EXEC_MARKER + sizeof exec->marker];
-  snprintf(marker, sizeof marker, "%s=%s", CDAM_EXEC_MARKER, exec->marker);
-  json_t *argv = json_array();
-  json_t *env = json_array();
-  json_t *body = NULL;
-  if (argv && env && append_texts(argv, command->argv) && append_texts(env, command->env) &&
-      json_array_append_new(env, json_string(marker)) == 0)
-    body = json_pack("{s:b, s:b, s:b, s:b, s:O, s:O}", "AttachStdin", command->input != NULL,
-                     "AttachStdout", 1, "AttachStderr", 1, "Tty", 0, "Cmd", argv, "Env", env);
-  json_decref(argv);
-  json_decref(env);
-  if (body && set_text(body, "User", command->user) &&
-      set_text(body, "WorkingDir", command->workdir))
-    return body;
-  json_decref(body);
-  return NULL;
-}
 
 void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_step next) {
   char path[160];
@@ -242,9 +211,14 @@ static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *com
   exec->stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
   exec->stream.tail = command->flags & CDAM_EXEC_KEEP_TAIL;
   if (command->timeout_ms > 0) exec->until = cdam_now_ms() + command->timeout_ms;
-  json_t *body = create_body(exec, command);
-  exec->body = body ? cdam_json_text(body, JSON_COMPACT) : NULL;
-  json_decref(body);
+  exec->body = cdam_exec_body_text(&(cdam_exec_body){
+      .argv = command->argv,
+      .env = command->env,
+      .user = command->user,
+      .workdir = command->workdir,
+      .marker = exec->marker,
+      .input = command->input != NULL,
+  });
   exec->user = command->user ? strdup(command->user) : NULL;
   exec->result = calloc(1, sizeof *exec->result);
   cdam_exec_ends_set(exec, command);
@@ -257,9 +231,7 @@ static cdam_status prepare(const cdam_session *session, const cdam_exec_command 
   if (!exec) return cdam_fail_memory(err);
   exec->op.abort = cdam_exec_abort;
   cdam_session_container_id(session, exec->container_id);
-  uuid_t uuid;
-  uuid_generate(uuid);
-  uuid_unparse_lower(uuid, exec->marker);
+  cdam_exec_make_marker(exec->marker);
   if (!copy_command(exec, command)) {
     end(exec);
     return cdam_fail_memory(err);

@@ -6,6 +6,8 @@
  *     exec_ends.c    input and sinks: the stream is then a duplex
  *     exec_watch.c   how the command ended; and whether it did, when its output is silent
  *     exec_kill.c    what happens at the deadline
+ *     exec_shell.c   how commands are ended and signalled
+ *     exec_body.c    what is asked of the engine
  *     exec_result.c  what the caller gets
  */
 #ifndef COFFERDAM_SESSION_EXEC_PRIVATE_H
@@ -21,11 +23,9 @@
 #include "engine/exec_stream.h"
 #include "engine/operation.h"
 #include "link/pump.h"
+#include "session/exec_body.h"
+#include "session/exec_shell.h"
 #include "session/session_private.h"
-
-/* A variable of this name and a value of its own is in the environment of every command: what
- * carries it is killed at the deadline. */
-#define CDAM_EXEC_MARKER "COFFERDAM_EXEC_ID"
 
 /* The body of a start request. */
 #define CDAM_EXEC_START "{\"Detach\":false,\"Tty\":false}"
@@ -60,7 +60,7 @@ typedef struct cdam_exec_operation {
   cdam_exec_callback callback;
   cdam_exec_result *result;
   cdam_exec_stream stream;
-  char marker[37];
+  char marker[CDAM_EXEC_MARKER_SIZE];
   char id[CDAM_EXEC_ID_SIZE]; /* "" until the exec is created */
 
   cdam_exchange *streaming; /* the output, from the start request to the end */
@@ -88,14 +88,11 @@ typedef struct cdam_exec_operation {
   cdam_error trouble;   /* why it could not be learned so far */
 
   /* exec_kill.c */
-  char killer[CDAM_EXEC_ID_SIZE];
-  unsigned shell; /* which one is tried */
+  cdam_exec_shell killer;
   unsigned kills; /* that were begun */
   bool killing;
   cdam_error failure; /* why, when it is not for the deadline: code CDAM_OK */
   bool kill_clean;    /* the last one left nothing alive that it knows of */
-  int64_t kill_until;
-  int64_t kill_poll_ms;
 } cdam_exec_operation;
 
 /* exec.c */
@@ -146,6 +143,10 @@ void cdam_exec_ends_free(cdam_exec_operation *exec);
 
 /* Reads the answer of GET /exec/{id}/json. */
 cdam_status cdam_exec_read_state(const cdam_reply *reply, cdam_exec_state *state, cdam_error *err);
+
+/* Does that say that the program never ran? `silent` when nothing came on standard output; `said`
+ * is what came on standard error. */
+bool cdam_exec_was_not_started(const cdam_exec_state *state, bool silent, const char *said);
 
 /* The output is at its end: learns how the command ended, and finishes. */
 void cdam_exec_settle(cdam_exec_operation *exec);

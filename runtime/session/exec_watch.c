@@ -56,21 +56,21 @@ cdam_status cdam_exec_read_state(const cdam_reply *reply, cdam_exec_state *state
 
 /* ---- success ---- */
 
-static bool mentions_runtime(const cdam_exec_output *output) {
+static bool mentions_runtime(const char *said) {
   static const char *const words[] = {"OCI runtime", "exec failed", "executable file",
                                       "crun:",       "runc:",       "chdir to"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strstr(cdam_buffer_text(&output->kept), words[i])) return true;
+    if (strstr(said, words[i])) return true;
   return false;
 }
 
 /* A program that was never started has no process id. An engine that forgets the id of every
  * process that has ended is recognised by what its runtime has to say. */
-static bool was_not_started(const cdam_exec_operation *exec, const cdam_exec_state *state) {
+bool cdam_exec_was_not_started(const cdam_exec_state *state, bool silent, const char *said) {
   if (state->exit_code != 126 && state->exit_code != 127) return false;
   if (!state->no_process) return false;
   if (!state->forgets_pid) return true;
-  return exec->stream.out.total == 0 && mentions_runtime(&exec->stream.err);
+  return silent && mentions_runtime(said);
 }
 
 /* Docker tells on stdout why a program could not be started; it belongs on stderr. */
@@ -94,7 +94,8 @@ static void succeed(cdam_exec_operation *exec, const cdam_exec_state *state) {
     return;
   }
   exec->result->exit_code = (int)state->exit_code;
-  exec->result->not_started = was_not_started(exec, state);
+  exec->result->not_started = cdam_exec_was_not_started(state, exec->stream.out.total == 0,
+                                                        cdam_buffer_text(&exec->stream.err.kept));
   if (exec->result->not_started && !move_to_stderr(&exec->stream)) {
     cdam_fail_memory(&error);
     cdam_exec_finish(exec, &error);

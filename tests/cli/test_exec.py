@@ -8,8 +8,9 @@ import subprocess
 import time
 from unittest import mock
 
-from real_engine import BUSYBOX, EngineTest
+from real_engine import BUSYBOX, EngineTest, docker
 from support import CLI, ENGINE, EXEC_FAILED, OK, TIMED_OUT, USAGE
+from terminal import Terminal
 
 MIB = 1024 * 1024
 
@@ -352,13 +353,60 @@ class NoAgent(EngineTest):
         self.assertIn(b"stdout", done.stderr)
 
     def test_what_there_is_not(self):
-        for flags in (["-i"], ["-t"], ["-d"], ["-di"]):
+        for flags in (["-d"], ["-di"]):
             self.refused(EXEC_FAILED, "exec", *flags, "--state", self.state, "--", BUSYBOX, "true",
                          says="agent")
         self.refused(ENGINE, "ps", "--state", self.state, says="agent")
 
-    def test_output_beyond_the_cap_is_told(self):
+    def test_all_of_the_output(self):
         done = self.exec(self.state, "sh", "-c",
                          "/bin/busybox head -c 68157440 /dev/zero; exit 7", code=7)
-        self.assertEqual(len(done.stdout), 64 * 1024 * 1024)
-        self.assertRegex(done.stderr.decode(), r"^cofferdam: .*stdout.* is cut.* 68157440 .*\n$")
+        self.assertEqual(len(done.stdout), 68157440)
+        self.assertEqual(done.stderr, b"")
+
+    def start(self, script, *flags, **kwargs):
+        run = subprocess.Popen([CLI, "exec", *flags, "--state", self.state, "--", BUSYBOX, "sh",
+                                "-c", script], stdout=subprocess.PIPE, **kwargs)
+        self.addCleanup(run.stdout.close)
+        return run
+
+    def running(self, word):
+        container = self.containers()[0]
+        return word in docker("top", container, "-eo", "pid,args")
+
+    def test_input(self):
+        sent = os.urandom(3 * 1024 * 1024)
+        run = self.start("cat", "-i", stdin=subprocess.PIPE)
+        out, _ = run.communicate(sent, timeout=60)
+        self.assertEqual((run.returncode, out == sent), (OK, True))
+        run = self.start("read x; echo got $x; exit 3", "-i", stdin=subprocess.PIPE)
+        out, _ = run.communicate(b"it\n", timeout=20)
+        self.assertEqual((run.returncode, out), (3, b"got it\n"))
+
+    def test_a_terminal(self):
+        window = Terminal(self, [CLI, "exec", "-it", "--state", self.state, "--", BUSYBOX, "sh"],
+                          rows=33, columns=101)
+        window.type(b"echo $((6 * 7)); sleep 0.5; stty size\r")
+        window.expect(b"42\r\n")
+        window.expect(b"33 101\r\n")
+        window.resize(50, 132)
+        time.sleep(1)
+        window.type(b"stty size\r")
+        window.expect(b"50 132\r\n")
+        window.type(b"exit 3\r")
+        self.assertEqual(window.end(), 3)
+
+    def test_signals(self):
+        run = self.start("trap 'echo INT; exit 5' INT; echo ready; while :; do sleep 0.1; done")
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=20)
+        self.assertEqual((run.returncode, out), (5, b"INT\n"))
+
+    def test_nothing_stays_behind(self):
+        run = self.start("echo ready; exec sleep 86394")
+        self.assertEqual(run.stdout.readline(), b"ready\n")
+        self.assertTrue(self.running("sleep 86394"))
+        run.send_signal(signal.SIGQUIT)
+        self.assertEqual(run.wait(timeout=20), -signal.SIGQUIT)
+        self.assertFalse(self.running("sleep 86394"))

@@ -77,7 +77,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_loop_new(cdam_client *client, cdam_loop **o
  * Ends a loop. It does not wait: operations under way end at once, their callbacks run with
  * CDAM_ERR_CANCELLED, and nothing is undone. What a create had made stays on the engine, where
  * cdam_list shows it. The agents notice that their client has gone, and end what was not asked to
- * outlive it; a command without the agent runs on. To end in order, cancel the operations and
+ * outlive it; a command without the agent runs on, but processes without it (process.h) are ended,
+ * and that is waited for. To end in order, cancel the operations and
  * dispatch until none is pending. In a callback of this loop it only begins: the dispatch that
  * called it ends the loop, starts nothing more, and returns 0. Since 0.1.
  */

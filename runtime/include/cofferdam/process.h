@@ -14,7 +14,26 @@
  *       if (event.kind == CDAM_PROCESS_OUTPUT) fwrite(event.bytes, 1, event.length, stdout);
  *     } while (event.kind != CDAM_PROCESS_CLOSED);
  *
- * All of this needs the sandbox's agent; without one it is CDAM_ERR_NO_AGENT.
+ * A sandbox without the agent (cdam_session_has_agent) runs processes by the engine's exec. There
+ *  - a start takes a hundred times as long, and each process has a connection to the engine;
+ *  - limits, outlive, retain, no_new_privileges, kill_rest and clear_env are CDAM_ERR_NO_AGENT,
+ *    which names the member; so are texts that are not UTF-8, cdam_process_attach, cdam_processes
+ *    and cdam_process_forget. The key is "" and the number 0. `workdir` NULL is the image's;
+ *  - signals, the end by cdam_process_kill, by cdam_process_free and at the timeout need a shell in
+ *    the image, which runs as the command's user. It finds what belongs to the process by the
+ *    variable COFFERDAM_EXEC_ID in its environment, by parents and by sessions; what hides from all
+ *    three is missed. Where there is no shell, CDAM_ERR_NO_AGENT. All of these wait for it, up to
+ *    ten seconds beyond the grace; in a loop they are sent, their errors are not told, and
+ *    cdam_loop_pending counts them until they are done;
+ *  - the timeout is looked at only while the process's loop runs: of a blocking handle, during
+ *    calls with it or its session. When the process cannot be ended, cdam_process_next says so;
+ *  - it goes on when this program dies or the connection to the engine is lost;
+ *  - an exit has a code and `ended_by`; what a signal ended has 128+N as its code, and of the rest
+ *    nothing is known. It is seen when the output ends, and within half a minute when something
+ *    else holds the output;
+ *  - nobody tells that the input is broken: what is written then may wait until the process ends;
+ *  - engines before API 1.42 set the size of a terminal a moment after the program has started;
+ *  - with join_stderr the two streams meet in this program, and their order is the engine's.
  */
 #ifndef COFFERDAM_PROCESS_H
 #define COFFERDAM_PROCESS_H
@@ -98,10 +117,10 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_attach(cdam_session *session, const
 CDAM_API void cdam_process_free(cdam_process *process);
 
 /* Names the process in this sandbox until its agent is started again: to be kept beside the state.
- * Belongs to the process. Since 0.1. */
+ * "" without the agent. Belongs to the process. Since 0.1. */
 CDAM_API const char *cdam_process_key(const cdam_process *process);
 
-/* Its number inside the sandbox. Since 0.1. */
+/* Its number inside the sandbox; 0 without the agent. Since 0.1. */
 CDAM_API uint32_t cdam_process_pid(const cdam_process *process);
 
 /* ---- what happens ---- */
@@ -135,7 +154,8 @@ typedef struct cdam_process_event {
  * cdam_process_write_some took less than it was given and there is room again. What is not fetched
  * holds the process back, and costs 1 MiB at most. On an error, which comes after all that was
  * there to fetch, the handle is of no further use but to be freed: CDAM_ERR_AGENT,
- * CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND. Since 0.1.
+ * CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND; without the agent also
+ * CDAM_ERR_EXEC, CDAM_ERR_PROTOCOL, CDAM_ERR_NO_AGENT and the engine's errors. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_process_next(cdam_process *process, int64_t timeout_ms,
                                                   cdam_process_event *event, cdam_error *err);
@@ -248,8 +268,9 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_forget(cdam_session *session, const
 /* ---- in a loop ----
  *
  * A process is no operation: cdam_loop_pending does not count it, and it goes on when none is
- * pending. When its loop is freed it is given up as by cdam_process_free; the handle stays to be
- * freed. To cancel a spawn ends what it has started; nothing of it remains.
+ * pending. When its loop is freed it is given up as by cdam_process_free (without the agent the
+ * loop waits for that); the handle stays to be freed. To cancel a spawn ends what it has started;
+ * nothing of it remains.
  */
 
 /* There may be events (cdam_process_next until CDAM_PROCESS_NOTHING), or room for input. Called in
