@@ -188,6 +188,7 @@ static void test_a_deleted_workspace(void **state) {
   size_t length;
   bool exists;
   cdam_session *own = create_with(client, CDAM_NETWORK_MODE_NONE);
+  assert_ok(cdam_file_exists(own, "f", &exists, &err), &err); /* makes the workspace */
   docker("exec %s mv /workspace /elsewhere", container_of(own));
   assert_fails(cdam_file_read(own, "f", 9, &bytes, &length, &err), CDAM_ERR_FILE, ENOENT, &err);
   assert_message(&err, "the workspace: no such file or directory");
@@ -299,6 +300,8 @@ static void test_the_container_goes_while_reading(void **state) {
   (void)state;
   cdam_error err;
   cdam_session *victim = create_with(client, CDAM_NETWORK_MODE_NONE);
+  bool exists;
+  assert_ok(cdam_file_exists(victim, "", &exists, &err), &err); /* makes the workspace */
   docker("exec %s dd if=/dev/zero of=/workspace/large bs=1M count=64 2>/dev/null",
          container_of(victim));
   saboteur this = {.command = "kill", .container = container_of(victim)};

@@ -149,7 +149,8 @@ def body(data, image, text):
         "Image": image.decode("utf-8"), "Entrypoint": ["tail"], "Cmd": ["-f", "/dev/null"],
         "HostConfig": host,
         "Labels": {**options.labels, "io.cofferdam.session-id": states.SESSION_ID,
-                   "io.cofferdam.creation-id": "00000000-0000-4000-8000-000000000000"},
+                   "io.cofferdam.creation-id": "00000000-0000-4000-8000-000000000000",
+                   "io.cofferdam.agent": "", "io.cofferdam.deadline": ""},
     }
     if options.env:
         made["Env"] = sorted(f"{key}={value}" for key, value in options.env.items())
