@@ -235,7 +235,7 @@ static void sandbox_ends(void **state) {
   cdam_error err;
   job up = {0}, down = {0};
   cdam_session *other = create_with(client, CDAM_NETWORK_MODE_NONE);
-  docker("exec %s /bin/busybox sh -c 'mkdir /workspace/h; truncate -s 20G /workspace/h/huge'",
+  docker("exec %s /bin/busybox sh -c 'mkdir -p /workspace/h; truncate -s 20G /workspace/h/huge'",
          container_of(other));
   assert_ok(cdam_tree_upload_start(loop, other, at("huge"), "up", NULL, ended, &up, NULL, &err),
             &err);
