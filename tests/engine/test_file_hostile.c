@@ -310,7 +310,6 @@ static void test_the_container_goes_while_reading(void **state) {
   if (status != CDAM_ERR_EXITED) fail_msg("%s: %s", cdam_status_name(status), err.message);
   /* Started again by somebody: the next call finds the new agent. */
   docker("start %s", container_of(victim));
-  bool exists;
   assert_ok(cdam_file_exists(victim, "large", &exists, &err), &err);
   docker("restart -t 0 %s", container_of(victim));
   assert_ok(cdam_file_exists(victim, "large", &exists, &err), &err);
