@@ -8,6 +8,7 @@
 #include "options/compare_text.h"
 #include "session/agent_container.h"
 #include "session/create_request.h"
+#include "session/session.h"
 #include "session/verify.h"
 
 /* ---- values that reach nothing ---- */
@@ -182,9 +183,11 @@ cdam_status cdam_check_reach(const Cofferdam__V1__SessionState *state, const jso
   }
   bool mounts = cdam_json_at(asked, "HostConfig.Mounts") || cdam_json_at(asked, "HostConfig.Binds");
   bool adopted = !cdam_label_of(inspect, CDAM_LABEL_SESSION);
+  /* An option that this library does not know may have asked for one; it does not isolate. */
+  bool all_known = !cdam_has_unknown_fields(&state->options->base);
   if (status == CDAM_OK && !mounts) status = check_mounts(inspect, adopted, err);
   if (status == CDAM_OK && !mounts && !adopted) status = check_asked_mounts(inspect, err);
-  if (status == CDAM_OK && !adopted) status = check_tmpfs(asked, inspect, err);
+  if (status == CDAM_OK && !adopted && all_known) status = check_tmpfs(asked, inspect, err);
   json_decref(asked);
   return status;
 }
