@@ -150,21 +150,19 @@ static void list(cdam_operation *op, const cdam_reply *reply) {
 
 /* ---- beginning and end ---- */
 
-static reap_operation *prepare(const cdam_reap_flags *flags, cdam_error *err) {
-  for (size_t i = 0; flags && i < sizeof flags->reserved; i++) {
-    if (!flags->reserved[i]) continue;
-    cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member is not false");
-    return NULL;
-  }
+static cdam_status prepare(const cdam_reap_flags *flags, reap_operation **out, cdam_error *err) {
+  for (size_t i = 0; flags && i < sizeof flags->reserved; i++)
+    if (flags->reserved[i])
+      return cdam_fail(err, CDAM_ERR_ARGUMENT, "a reserved member is not false");
   reap_operation *this = calloc(1, sizeof *this);
-  if (this && (this->report = calloc(1, sizeof *this->report))) {
-    if (flags) this->flags = *flags;
-    if (!this->flags.now) this->flags.now = (int64_t)time(NULL);
-    return this;
+  if (!this || !(this->report = calloc(1, sizeof *this->report))) {
+    free(this);
+    return cdam_fail_memory(err);
   }
-  free(this);
-  cdam_fail_memory(err);
-  return NULL;
+  if (flags) this->flags = *flags;
+  if (!this->flags.now) this->flags.now = (int64_t)time(NULL);
+  *out = this;
+  return CDAM_OK;
 }
 
 static void end(reap_operation *this) {
@@ -184,9 +182,10 @@ cdam_status cdam_reap(cdam_client *client, const cdam_reap_flags *flags, cdam_re
   if (!out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
   if (!client) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client is NULL");
-  reap_operation *this = prepare(flags, err);
-  if (!this) return CDAM_ERR_NO_MEMORY;
-  cdam_status status = cdam_operation_run(&this->op, client, list, err);
+  reap_operation *this = NULL;
+  cdam_status status = prepare(flags, &this, err);
+  if (status != CDAM_OK) return status;
+  status = cdam_operation_run(&this->op, client, list, err);
   *out = take_report(this, status);
   end(this);
   return status;
@@ -203,8 +202,9 @@ cdam_status cdam_reap_start(cdam_loop *loop, const cdam_reap_flags *flags,
                             cdam_error *err) {
   cdam_status status = cdam_start_check(loop, callback, operation, err);
   if (status != CDAM_OK) return status;
-  reap_operation *this = prepare(flags, err);
-  if (!this) return CDAM_ERR_NO_MEMORY;
+  reap_operation *this = NULL;
+  status = prepare(flags, &this, err);
+  if (status != CDAM_OK) return status;
   this->callback = callback;
   this->op.user = user;
   status = cdam_operation_submit(&this->op, loop, list, completed, err);

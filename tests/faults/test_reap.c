@@ -189,6 +189,8 @@ static void arguments(void **state) {
   assert_null(report);
   start(NULL, 0);
   assert_int_equal(cdam_reap(client, NULL, NULL, NULL), CDAM_ERR_ARGUMENT);
+  const cdam_reap_flags odd = {.reserved = {[14] = true}};
+  assert_int_equal(cdam_reap(client, &odd, &report, NULL), CDAM_ERR_ARGUMENT);
   stop();
   assert_int_equal(cdam_reap_count(NULL), 0);
   cdam_reap_report_free(NULL);
