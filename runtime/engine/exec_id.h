@@ -16,4 +16,7 @@ cdam_status cdam_exec_read_id(const cdam_reply *reply, const char *what, char id
 /* The path of an exec: "/exec/ID/start", "/exec/ID/json". */
 void cdam_exec_path(const char *id, const char *what, char *path, size_t size);
 
+/* The body of POST /exec/{id}/start for an exec that is attached to and has no terminal. */
+#define CDAM_EXEC_START "{\"Detach\":false,\"Tty\":false}"
+
 #endif

@@ -290,8 +290,7 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
     return;
   }
   cdam_exec_path(id, "start", path, sizeof path);
-  if (open_stream(link, path, "{\"Detach\":false,\"Tty\":false}", timeout_ms(link), &error) !=
-      CDAM_OK)
+  if (open_stream(link, path, CDAM_EXEC_START, timeout_ms(link), &error) != CDAM_OK)
     cdam_link_break(link, &error);
 }
 

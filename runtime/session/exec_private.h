@@ -27,9 +27,6 @@
 #include "session/exec_shell.h"
 #include "session/session_private.h"
 
-/* The body of a start request. */
-#define CDAM_EXEC_START "{\"Detach\":false,\"Tty\":false}"
-
 struct cdam_exec_result {
   int exit_code;
   int signal;

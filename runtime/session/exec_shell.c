@@ -150,7 +150,7 @@ static void created(cdam_operation *op, const cdam_reply *reply) {
   cdam_operation_send(op,
                       &(cdam_request){.method = "POST",
                                       .path = path,
-                                      .body = "{\"Detach\":false,\"Tty\":false}",
+                                      .body = CDAM_EXEC_START,
                                       .upgrade = true,
                                       .stream = true,
                                       .sink = discard},
