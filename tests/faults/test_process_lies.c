@@ -338,9 +338,15 @@ static void attaching(void **state) {
 
   how = (cdam_process_attachment){.from_now = true};
   assert_int_equal(attach(this, INSTANCE ":5", &how, &process, &err), CDAM_OK);
-  assert_int_equal(cdam_process_next(process, 5000, &event, &err), CDAM_OK);
-  assert_int_equal(event.offset, 1000);
-  assert_int_equal(event.length, 5); /* both pieces */
+  /* Both pieces, in one event or in two, as they happen to arrive. */
+  size_t length = 0;
+  while (length < 5) {
+    assert_int_equal(cdam_process_next(process, 5000, &event, &err), CDAM_OK);
+    assert_int_equal(event.kind, CDAM_PROCESS_OUTPUT);
+    assert_int_equal(event.offset, 1000 + length);
+    length += event.length;
+  }
+  assert_int_equal(length, 5);
   assert_int_equal(to_the_end(process, &err), CDAM_OK);
   cdam_process_free(process);
 
