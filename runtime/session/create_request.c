@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/json_text.h"
 #include "link/agent_path.h"
+#include "session/isolation.h"
 
 void cdam_container_name(const char *session_id, char name[CDAM_NAME_SIZE]) {
   snprintf(name, CDAM_NAME_SIZE, "cofferdam-%s", session_id);
@@ -111,8 +112,10 @@ static bool outdo_image(json_t *labels) {
   return true;
 }
 
-static bool put_identity(json_t *labels, const char *session_id, const char *creation_id) {
+static bool put_identity(json_t *labels, const char *session_id, const char *creation_id,
+                         const char *isolation) {
   return json_object_set_new(labels, CDAM_LABEL_SESSION, json_string(session_id)) == 0 &&
+         json_object_set_new(labels, CDAM_LABEL_ISOLATION, json_string(isolation)) == 0 &&
          json_object_set_new(labels, CDAM_LABEL_CREATION, json_string(creation_id)) == 0 &&
          outdo_image(labels);
 }
@@ -121,14 +124,16 @@ cdam_status cdam_create_request_body(const cdam_state *state, const char *image,
                                      const char *creation_id, const char *agent, char **body,
                                      cdam_error *err) {
   json_t *json = NULL;
-  cdam_status status = cdam_generated_create_body(state->message.options, &json, err);
+  char isolation[CDAM_ISOLATION_SIZE];
+  cdam_status status = cdam_isolation_digest(state->message.options, isolation, err);
+  if (status == CDAM_OK) status = cdam_generated_create_body(state->message.options, &json, err);
   if (status != CDAM_OK) return status;
   json_t *host_config = object_at(json, "HostConfig");
   json_t *labels = object_at(json, "Labels");
   *body = NULL;
   if (host_config && labels &&
       (agent ? put_agent(json, host_config, labels, agent) : put_waiter(json, host_config)) &&
-      put_identity(labels, state->message.session_id, creation_id) &&
+      put_identity(labels, state->message.session_id, creation_id, isolation) &&
       json_object_set_new(json, "Image", json_string(image)) == 0)
     *body = cdam_json_text(json, JSON_COMPACT | JSON_SORT_KEYS);
   json_decref(json);

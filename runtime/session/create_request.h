@@ -20,6 +20,9 @@
 /* When the sandbox is to end, in seconds since the epoch. The options put it there. */
 #define CDAM_LABEL_DEADLINE "io.cofferdam.deadline"
 
+/* The digest of the options that isolate (isolation.h). */
+#define CDAM_LABEL_ISOLATION "io.cofferdam.isolation"
+
 /* "cofferdam-agent-<digest>", with its NUL: the volume of an agent. */
 #define CDAM_AGENT_VOLUME_SIZE (16 + 65)
 

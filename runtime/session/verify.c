@@ -7,6 +7,7 @@
 #include "engine/answer.h"
 #include "session/agent_container.h"
 #include "session/create_request.h"
+#include "session/isolation.h"
 #include "session/reach.h"
 
 cdam_container_status cdam_container_status_of(const json_t *inspect) {
@@ -60,6 +61,7 @@ cdam_status cdam_verify(const cdam_state *state, const json_t *inspect, cdam_err
                      "container %.12s does not bear the label of session %s", id,
                      state->message.session_id);
   cdam_status status = cdam_generated_compare(&state->message, inspect, err);
+  if (status == CDAM_OK) status = cdam_check_isolation(&state->message, inspect, err);
   if (status == CDAM_OK) status = cdam_check_agent(&state->message, inspect, err);
   return status == CDAM_OK ? cdam_check_reach(&state->message, inspect, err) : status;
 }

@@ -62,7 +62,9 @@ static void body_with_none(void **state) {
               "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
               "\"HostConfig\":{\"Init\":true,\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
               "\"Labels\":{\"io.cofferdam.agent\":\"\",\"io.cofferdam.creation-id\":\"ID\","
-              "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.session-id\":\"ID\"}}");
+              "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.isolation\":"
+              "\"ffdbea2a5a9959ea5f9809139a0178c725fa9474a88f1cfe10f702bdb35c3cc0\","
+              "\"io.cofferdam.session-id\":\"ID\"}}");
 }
 
 static void body_with_unset(void **state) {
@@ -70,7 +72,9 @@ static void body_with_unset(void **state) {
   assert_body(*state, "{\"Cmd\":[\"-f\",\"/dev/null\"],\"Entrypoint\":[\"tail\"],"
                       "\"HostConfig\":{\"Init\":true},\"Image\":\"busybox:1\","
                       "\"Labels\":{\"io.cofferdam.agent\":\"\",\"io.cofferdam.creation-id\":\"ID\","
-                      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.session-id\":\"ID\"}}");
+                      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.isolation\":"
+                      "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\","
+                      "\"io.cofferdam.session-id\":\"ID\"}}");
 }
 
 static void name_and_label_are_the_session(void **state) {

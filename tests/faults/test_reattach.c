@@ -201,6 +201,67 @@ static void unset_is_not_compared(void **state) {
   }
 }
 
+/* ---- an option that isolates was taken out of the state ---- */
+
+#define ISOLATION "Config.Labels[io.cofferdam.isolation]"
+
+/* The state without its network mode and what demands it, as anybody can make it without a key. */
+static void strip(fixture *this) {
+  json_t *json = json_loads(this->before, 0, NULL);
+  json_object_del(json, "requiredFeatures");
+  assert_int_equal(json_object_del(json_object_get(json, "options"), "networkMode"), 0);
+  char *text = json_dumps(json, JSON_COMPACT);
+  cdam_error err = {0};
+  cdam_state_free(this->state);
+  free(this->before);
+  if (cdam_state_from_json(text, strlen(text), NULL, &this->state, &err) != CDAM_OK)
+    fail_msg("%s", err.message);
+  assert_int_equal(cdam_state_to_json(this->state, &this->before, NULL), CDAM_OK);
+  free(text);
+  json_decref(json);
+}
+
+static void a_state_without_its_isolation_is_refused(void **state) {
+  fixture *this = *state;
+  assert_reattaches(this);
+  strip(this);
+  assert_refused(this, CDAM_ERR_DRIFT, ISOLATION);
+}
+
+static const char *isolation_json;
+
+static void isolation_is(json_t *inspect, int looks) {
+  (void)looks;
+  json_t *labels = json_object_get(config(inspect), "Labels");
+  if (isolation_json)
+    json_object_set_new(labels, "io.cofferdam.isolation",
+                        json_loads(isolation_json, JSON_DECODE_ANY, NULL));
+  else
+    json_object_del(labels, "io.cofferdam.isolation");
+}
+
+static void an_odd_label_of_isolation_is_refused(void **state) {
+  fixture *this = *state;
+  const char *odd[] = {
+      "\"\"", "null",     "7",
+      "[]",   "\"e3b0\"", "\"E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855\""};
+  this->model->lie = isolation_is;
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    isolation_json = odd[i];
+    assert_refused(this, CDAM_ERR_DRIFT, ISOLATION);
+  }
+}
+
+/* What an earlier release made has no such label, and its options are compared all the same. */
+static void without_that_label_it_is_reattached(void **state) {
+  fixture *this = *state;
+  this->model->lie = isolation_is;
+  isolation_json = NULL;
+  assert_reattaches(this);
+  strip(this);
+  assert_reattaches(this);
+}
+
 /* ---- identity ---- */
 
 static void labels_of_another_session(void **state) {
@@ -359,6 +420,9 @@ int main(void) {
       NONE_TEST(more_labels_are_fine),
       NONE_TEST(drift_is_refused_and_nothing_changed),
       NONE_TEST(drift_of_a_stopped_container_does_not_start_it),
+      NONE_TEST(a_state_without_its_isolation_is_refused),
+      NONE_TEST(an_odd_label_of_isolation_is_refused),
+      NONE_TEST(without_that_label_it_is_reattached),
       NONE_TEST(what_it_reaches_besides_is_drift),
       NONE_TEST(what_engines_say_of_nothing_is_fine),
       UNSET_TEST(unset_is_not_compared),

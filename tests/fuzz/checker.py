@@ -139,6 +139,17 @@ def limits(options, made, host):
             host["Ulimits"].append({"Name": name, "Soft": int(soft), "Hard": int(hard)})
 
 
+def isolation(options):
+    """The digest of the options that isolate."""
+    isolating = NOW.Options()
+    isolating.CopyFrom(options)
+    isolating.DiscardUnknownFields()
+    for field, _ in options.ListFields():
+        if field.name not in states.FEATURES_R3:
+            isolating.ClearField(field.name)
+    return hashlib.sha256(isolating.SerializeToString(deterministic=True)).hexdigest()
+
+
 def body(data, image, text):
     """The whole body, made of the options by the rules of Docker's API."""
     options = NOW.Options.FromString(data)
@@ -150,6 +161,7 @@ def body(data, image, text):
         "HostConfig": host,
         "Labels": {**options.labels, "io.cofferdam.session-id": states.SESSION_ID,
                    "io.cofferdam.creation-id": "00000000-0000-4000-8000-000000000000",
+                   "io.cofferdam.isolation": isolation(options),
                    "io.cofferdam.agent": "", "io.cofferdam.deadline": ""},
     }
     if options.env:
