@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files, and an agent that lies: whatever makes no sense breaks the link, and nothing else. */
-#include "test_file_agent.h"
-
 #include "file/list.h"
+#include "file_calls.h"
 
 typedef struct lie {
   const char *name;
   agent_script script;
   const char *message; /* of the error */
 } lie;
-
-#define SCRIPT(name) static void name(agent *a, const MSG(ToAgent) * m)
-
-/* Only requests are answered. */
-#define IGNORE_DATA()                                                                              \
-  if (m->body_case == TO(DATA) || m->body_case == TO(CANCEL)) return
 
 static void expect_lies(const lie *lies, size_t count,
                         cdam_status (*call)(fixture *, cdam_error *)) {
@@ -80,20 +73,6 @@ SCRIPT(error_of_nothing) {
   say_error(a, m->channel, 77, 0);
 }
 
-static cdam_status call_stat(fixture *this, cdam_error *err) {
-  cdam_file_list *list = (cdam_file_list *)1;
-  cdam_status status = cdam_file_stat(&this->session, "f", false, &list, err);
-  assert_null(list);
-  return status;
-}
-
-static cdam_status call_exists(fixture *this, cdam_error *err) {
-  bool exists = true;
-  cdam_status status = cdam_file_exists(&this->session, "f", &exists, err);
-  assert_false(exists);
-  return status;
-}
-
 static void test_one_entry(void **state) {
   (void)state;
   const lie lies[] = {
@@ -142,13 +121,6 @@ SCRIPT(leaving) {
   MSG(Entry) entry = entry_of(TYPE(LEAVE_DIRECTORY));
   entry.path = binary("d", 1);
   say_entry(a, m->channel, entry);
-}
-
-static cdam_status call_list(fixture *this, cdam_error *err) {
-  cdam_file_list *list = (cdam_file_list *)1;
-  cdam_status status = cdam_file_list_directory(&this->session, "d", &list, err);
-  assert_null(list);
-  return status;
 }
 
 static void test_listings(void **state) {
@@ -234,29 +206,6 @@ READ(no_end, (ENTRY_FIRST, say_data(a, c, "x", 1, false), say_done(a, c)))
 READ(no_data, (ENTRY_FIRST, say_done(a, c)))
 READ(empty_data, (ENTRY_FIRST, say_data(a, c, "", 0, false)))
 
-static bool ignore(void *user, const void *bytes, size_t length) {
-  (void)bytes;
-  *(size_t *)user += length;
-  return true;
-}
-
-static cdam_status call_read_to(fixture *this, cdam_error *err) {
-  size_t got = 0;
-  const cdam_sink sink = {.write = ignore, .user = &got};
-  cdam_status status = cdam_file_read_to(&this->session, "f", 5, 10, &sink, err);
-  assert_in_range(got, 0, 10);
-  return status;
-}
-
-static cdam_status call_read(fixture *this, cdam_error *err) {
-  char *bytes = (char *)1;
-  size_t length = 1;
-  cdam_status status = cdam_file_read(&this->session, "f", 9, &bytes, &length, err);
-  assert_null(bytes);
-  assert_int_equal(length, 0);
-  return status;
-}
-
 static void test_reading(void **state) {
   (void)state;
   const lie lies[] = {
@@ -319,18 +268,6 @@ SCRIPT(data_back) {
   if (a->ended && m->body_case == TO(DATA)) say_data(a, m->channel, "x", 1, true);
 }
 
-static char four_megabytes[4 << 20];
-
-static cdam_status call_write(fixture *this, cdam_error *err) {
-  const cdam_source source = {.bytes = four_megabytes, .length = 1 << 19};
-  return cdam_file_write(&this->session, "f", &source, NULL, err);
-}
-
-static cdam_status call_large_write(fixture *this, cdam_error *err) {
-  const cdam_source source = {.bytes = four_megabytes, .length = sizeof four_megabytes};
-  return cdam_file_write(&this->session, "f", &source, NULL, err);
-}
-
 static void test_writing(void **state) {
   (void)state;
   const lie early[] = {
@@ -369,22 +306,6 @@ static void test_an_error_while_writing(void **state) {
 
 /* ---- what has no answer but Done ---- */
 
-static cdam_status call_make_directory(fixture *this, cdam_error *err) {
-  return cdam_file_make_directory(&this->session, "d", 0, false, err);
-}
-static cdam_status call_remove(fixture *this, cdam_error *err) {
-  return cdam_file_remove(&this->session, "d", true, true, err);
-}
-static cdam_status call_rename(fixture *this, cdam_error *err) {
-  return cdam_file_rename(&this->session, "d", "e", true, err);
-}
-static cdam_status call_link(fixture *this, cdam_error *err) {
-  return cdam_file_make_link(&this->session, "d", "e", true, err);
-}
-static cdam_status call_attributes(fixture *this, cdam_error *err) {
-  return cdam_file_set_attributes(&this->session, "d", &(cdam_file_attributes){0}, err);
-}
-
 SCRIPT(an_entry) {
   say_entry(a, m->channel, entry_of(TYPE(FILE)));
 }
@@ -405,24 +326,6 @@ static void test_only_done(void **state) {
 
 SCRIPT(event_first) {
   say_event(a, m->channel, KIND(CREATED), "f", 1);
-}
-
-static cdam_status call_watch(fixture *this, cdam_error *err) {
-  cdam_file_watch *watch = (cdam_file_watch *)1;
-  cdam_status status = cdam_file_watch_new(&this->session, "d", &watch, err);
-  if (status != CDAM_OK) {
-    assert_null(watch);
-    return status;
-  }
-  cdam_file_event event;
-  do
-    status = cdam_file_watch_next(watch, 2000, &event, err);
-  while (status == CDAM_OK && event.kind != CDAM_FILE_NOTHING && event.kind != CDAM_FILE_GONE);
-  /* And it stays so. */
-  cdam_error again;
-  assert_int_equal(cdam_file_watch_next(watch, 0, &event, &again), status);
-  cdam_file_watch_free(watch);
-  return status;
 }
 
 #define EVENTS(name, body)                                                                         \
@@ -476,149 +379,6 @@ static void test_an_event_after_the_last(void **state) {
   end(this);
 }
 
-/* ---- silence ---- */
-
-SCRIPT(silence) {
-  (void)a;
-  (void)m;
-}
-
-static void test_no_answer(void **state) {
-  (void)state;
-  fixture *this = begin(silence, 300);
-  cdam_error err;
-  int64_t before = cdam_now_ms();
-  assert_int_equal(call_read(this, &err), CDAM_ERR_TIMEOUT);
-  assert_string_equal(err.message,
-                      "cannot read \"f\": the sandbox's agent did not answer within 300 ms");
-  assert_in_range(cdam_now_ms() - before, 290, 3000);
-  this->rules[2].reply.body = "{\"State\":{\"Running\":true,\"Paused\":true}}";
-  assert_int_equal(call_make_directory(this, &err), CDAM_ERR_PAUSED);
-  this->rules[2].reply.body = "{\"State\":{\"Running\":false,\"Paused\":false}}";
-  assert_int_equal(call_large_write(this, &err), CDAM_ERR_EXITED);
-  this->rules[2].reply = (scripted_reply){404, .body = "{\"message\":\"No such container\"}"};
-  assert_int_equal(call_list(this, &err), CDAM_ERR_NOT_FOUND);
-  end(this);
-}
-
-/* The agent is long silent while it removes a tree. */
-SCRIPT(slow_remove) {
-  if (m->body_case != TO(REMOVE)) return;
-  usleep(900000);
-  say_done(a, m->channel);
-}
-
-static void test_a_large_tree(void **state) {
-  (void)state;
-  fixture *this = begin(slow_remove, 300);
-  cdam_error err;
-  assert_int_equal(call_remove(this, &err), CDAM_OK);
-  assert_int_equal(cdam_file_remove(&this->session, "d", false, false, &err), CDAM_ERR_TIMEOUT);
-  end(this);
-}
-
-static void test_no_agent(void **state) {
-  (void)state;
-  fixture *this = begin(silence, 300);
-  this->session.has_agent = false;
-  cdam_error err;
-  assert_int_equal(call_read(this, &err), CDAM_ERR_NO_AGENT);
-  if (!strstr(err.message, "cannot read \"f\": the sandbox has no agent"))
-    fail_msg("%s", err.message);
-  assert_int_equal(call_stat(this, &err), CDAM_ERR_NO_AGENT);
-  assert_int_equal(call_write(this, &err), CDAM_ERR_NO_AGENT);
-  assert_int_equal(call_rename(this, &err), CDAM_ERR_NO_AGENT);
-  assert_int_equal(call_watch(this, &err), CDAM_ERR_NO_AGENT);
-  assert_int_equal(scripted_engine_count(this->engine, NULL, "*"), 0);
-  end(this);
-}
-
-/* A byte now and then is enough. */
-SCRIPT(slow) {
-  if (m->body_case != TO(READ_FILE)) return;
-  say_entry(a, m->channel, entry_of(TYPE(FILE)));
-  for (int i = 0; i < 10; i++) {
-    usleep(120000);
-    say_data(a, m->channel, "x", 1, i == 9);
-  }
-  say_done(a, m->channel);
-}
-
-static void test_progress(void **state) {
-  (void)state;
-  fixture *this = begin(slow, 400);
-  cdam_error err;
-  size_t got = 0;
-  const cdam_sink sink = {.write = ignore, .user = &got};
-  assert_int_equal(cdam_file_read_to(&this->session, "f", 0, 0, &sink, &err), CDAM_OK);
-  assert_int_equal(got, 10);
-  end(this);
-}
-
-SCRIPT(take_it) {
-  if (m->body_case != TO(DATA)) return;
-  say_credit(a, m->channel, (uint32_t)m->data->data.len + 16);
-  if (!a->ended) return;
-  say_entry(a, m->channel, entry_of(TYPE(FILE)));
-  say_done(a, m->channel);
-}
-
-static int64_t give_late(void *user, void *buffer, size_t size) {
-  int *left = user;
-  (void)size;
-  if (--*left < 0) return 0;
-  memset(buffer, 'x', 100);
-  return 100;
-}
-
-/* What the program itself does not give has no deadline. */
-static void test_a_slow_program(void **state) {
-  (void)state;
-  fixture *this = begin(take_it, 250);
-  cdam_error err;
-  int ends[2], times = 3;
-  assert_int_equal(pipe(ends), 0);
-  pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    usleep(900000);
-    _exit(write(ends[1], "late", 4) == 4 ? 0 : 1);
-  }
-  close(ends[1]);
-  cdam_source source = {.from_fd = true, .fd = ends[0]};
-  assert_int_equal(cdam_file_write(&this->session, "f", &source, NULL, &err), CDAM_OK);
-  assert_int_equal(this->agent.taken, 4);
-  close(ends[0]);
-  source = (cdam_source){.read = give_late, .user = &times};
-  assert_int_equal(cdam_file_write(&this->session, "f", &source, NULL, &err), CDAM_OK);
-  assert_int_equal(this->agent.taken, 300);
-  end(this);
-}
-
-/* Hardly more credit than was used still brings all of it over. */
-SCRIPT(miser) {
-  if (m->body_case != TO(DATA)) return;
-  if (!a->ended) {
-    say_credit(a, m->channel, (uint32_t)m->data->data.len);
-    say_credit(a, m->channel, 14);
-    return;
-  }
-  say_entry(a, m->channel, entry_of(TYPE(FILE)));
-  say_done(a, m->channel);
-}
-
-static void test_little_credit(void **state) {
-  (void)state;
-  fixture *this = begin(miser, 5000);
-  this->agent.credit = 1;
-  cdam_error err;
-  for (int i = 0; i < 3; i++) {
-    assert_int_equal(call_write(this, &err), CDAM_OK);
-    assert_int_equal(this->agent.taken, 1 << 19);
-  }
-  end(this);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_one_entry),
@@ -632,12 +392,6 @@ int main(void) {
       cmocka_unit_test(test_only_done),
       cmocka_unit_test(test_watches),
       cmocka_unit_test(test_an_event_after_the_last),
-      cmocka_unit_test(test_no_answer),
-      cmocka_unit_test(test_a_large_tree),
-      cmocka_unit_test(test_no_agent),
-      cmocka_unit_test(test_progress),
-      cmocka_unit_test(test_a_slow_program),
-      cmocka_unit_test(test_little_credit),
   };
   return cmocka_run_group_tests_name("file_lies", tests, NULL, NULL);
 }
