@@ -156,6 +156,8 @@ static void a_forged_container_is_not_adopted(void **state) {
   end_session(*state, session);
 }
 
+#define ANONYMOUS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 /* Without a network, as the state says; but with what no sandbox of ours was ever given. */
 static void a_forged_container_that_reaches_the_host_is_not_adopted(void **state) {
   cdam_session *session = create_with(*state, CDAM_NETWORK_MODE_NONE), *again;
@@ -168,6 +170,13 @@ static void a_forged_container_that_reaches_the_host_is_not_adopted(void **state
                 {"--cap-add NET_ADMIN", "HostConfig.CapAdd"},
                 {"--pid host", "HostConfig.PidMode"},
                 {"--security-opt seccomp=unconfined", "HostConfig.SecurityOpt"},
+                {"--security-opt systempaths=unconfined", "HostConfig.MaskedPaths"},
+                {"-v " ANONYMOUS ":/x", "HostConfig.Binds"},
+                {"--restart always", "HostConfig.RestartPolicy.Name"},
+                {"--rm", "HostConfig.AutoRemove"},
+                {"--sysctl net.ipv4.ip_forward=1", "HostConfig.Sysctls"},
+                {"--oom-score-adj -500", "HostConfig.OomScoreAdj"},
+                {"--ulimit rtprio=99", "HostConfig.Ulimits"},
                 {"--mount type=volume,source=cofferdam-test-shared,target=/x", "Mounts"}};
   for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
     docker("create --name cofferdam-%s --label io.cofferdam.session-id=%s --network none %s "
@@ -179,7 +188,7 @@ static void a_forged_container_that_reaches_the_host_is_not_adopted(void **state
     assert_string_equal(docker("inspect -f '{{.State.Status}}' cofferdam-%s", sid), "created");
     docker("rm -f cofferdam-%s", sid);
   }
-  try_docker("volume rm cofferdam-test-shared");
+  try_docker("volume rm cofferdam-test-shared " ANONYMOUS);
   end_session(*state, session);
 }
 

@@ -219,6 +219,7 @@ static void limits_that_were_updated_are_drift(void **state) {
       {"--cpus 2", "--cpus 1", "HostConfig.NanoCpus"},
       {"--pids-limit 300", "--pids-limit 256", "HostConfig.PidsLimit"},
       {"--pids-limit -1", "--pids-limit 256", "HostConfig.PidsLimit"},
+      {"--restart unless-stopped", "--restart no", "HostConfig.RestartPolicy.Name"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     docker("update %s %s", rows[i].there, id_of(session));
@@ -227,6 +228,37 @@ static void limits_that_were_updated_are_drift(void **state) {
     cdam_error err;
     assert_ok(cdam_resume(*state, saved, NULL, &again, &err), &err);
     cdam_session_free(again);
+  }
+  end_session(*state, session);
+}
+
+/* A state with less than its container, as anybody can make one without a key. */
+static cdam_state *without(const cdam_state *state, const char *const *pieces) {
+  char *json;
+  cdam_state *less;
+  cdam_error err;
+  check(cdam_state_to_json(state, &json, NULL));
+  for (; *pieces; pieces++) {
+    char *piece = strstr(json, *pieces), *rest = piece + strlen(*pieces);
+    assert_non_null(piece);
+    memmove(piece, rest, strlen(rest) + 1);
+  }
+  assert_ok(cdam_state_from_json(json, strlen(json), NULL, &less, &err), &err);
+  free(json);
+  return less;
+}
+
+static void a_state_that_lost_a_limit_is_drift(void **state) {
+  cdam_session *session = hardened(*state);
+#define PROFILE "\"profile\": \"PROFILE_HARDENED\", "
+  static const char *const lost[][4] = {
+      {"\"core\": \"0:0\", "},
+      {PROFILE, "\"FEATURE_MEMORY\", ", "\"memoryBytes\": \"536870912\", "},
+      {PROFILE, "\"FEATURE_NETWORK_ISOLATION\", ", "\"networkMode\": \"NETWORK_MODE_NONE\", "}};
+  for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+    cdam_state *less = without(cdam_session_state(session), lost[i]);
+    assert_drift(*state, less, "Config.Labels[io.cofferdam.isolation]");
+    cdam_state_free(less);
   }
   end_session(*state, session);
 }
@@ -375,6 +407,7 @@ int main(void) {
       TEST(an_image_of_another_platform_is_refused),
       TEST(a_runtime_that_is_not_there_is_an_error),
       TEST(limits_that_were_updated_are_drift),
+      TEST(a_state_that_lost_a_limit_is_drift),
       TEST(a_forged_container_without_one_of_them_is_drift),
       TEST(what_is_over_is_reaped),
       TEST(what_only_looks_like_it_is_not_reaped),

@@ -94,6 +94,9 @@ static const struct drift {
     {"Config.Healthcheck", NULL, NULL},
     {"HostConfig.Init", "true", "HostConfig.Init"},
     {"HostConfig.Init", NULL, NULL},
+    {"HostConfig.LogConfig", "{\"Type\":\"json-file\"}", "HostConfig.LogConfig.Type"},
+    {"HostConfig.LogConfig", "{\"Type\":7}", "HostConfig.LogConfig.Type"},
+    {"HostConfig.LogConfig", NULL, NULL},
     {"Mounts", "[]", "Mounts"},
     {"Mounts", NULL, "Mounts"},
 };

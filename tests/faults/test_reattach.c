@@ -96,6 +96,14 @@ static void drift_of_a_stopped_container_does_not_start_it(void **state) {
   assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.NetworkMode");
 }
 
+#define ANONYMOUS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+/* All but one: /proc/keys; and all. */
+#define OFTEN_MASKED                                                                               \
+  "\"/proc/asound\",\"/proc/acpi\",\"/proc/kcore\",\"/proc/latency_stats\",\"/proc/timer_list\","  \
+  "\"/proc/scsi\",\"/sys/firmware\""
+#define OFTEN_READ_ONLY                                                                            \
+  "\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\",\"/proc/sysrq-trigger\""
+
 /* What no create request of ours asks for; the labels are right all the while. */
 static void what_it_reaches_besides_is_drift(void **state) {
   fixture *this = *state;
@@ -108,6 +116,23 @@ static void what_it_reaches_besides_is_drift(void **state) {
       {"HostConfig.Binds", "[\"/:/host\"]", NULL},
       {"HostConfig.Binds", "[\"data:/data\", \"/run/docker.sock:/d\"]", NULL},
       {"HostConfig.Binds", "{\"/\":{}}", NULL},
+      {"HostConfig.Binds", "[\"" ANONYMOUS ":/data:rw\"]", NULL},
+      {"HostConfig.Binds", "[\"0123:/data:rw\"]", NULL},
+      {"HostConfig.VolumeDriver", "\"sshfs\"", NULL},
+      {"HostConfig.Sysctls", "{\"net.ipv4.ip_forward\":\"1\"}", NULL},
+      {"HostConfig.Annotations", "{\"dev.gvisor.flag.host-uds\":\"all\"}", NULL},
+      {"HostConfig.Annotations", "{\"io.podman.annotations.x\":\"1\", \"run.oci.x\":\"1\"}", NULL},
+      {"HostConfig.Annotations", "[\"x\"]", NULL},
+      {"HostConfig.CpuRealtimeRuntime", "950000", NULL},
+      {"HostConfig.OomKillDisable", "true", NULL},
+      {"HostConfig.OomScoreAdj", "-1000", NULL},
+      {"HostConfig.OomScoreAdj", "\"0\"", NULL},
+      {"HostConfig.Ulimits", "[{\"Name\":\"rtprio\", \"Soft\":0, \"Hard\":99}]", NULL},
+      {"HostConfig.Ulimits", "[{\"Name\":\"RLIMIT_NICE\", \"Soft\":40, \"Hard\":40}]", NULL},
+      {"HostConfig.RestartPolicy", "{\"Name\":\"always\"}", "HostConfig.RestartPolicy.Name"},
+      {"HostConfig.RestartPolicy", "{\"Name\":\"on-failure\"}", "HostConfig.RestartPolicy.Name"},
+      {"HostConfig.RestartPolicy", "{\"Name\":1}", "HostConfig.RestartPolicy.Name"},
+      {"HostConfig.AutoRemove", "true", NULL},
       {"HostConfig.Devices", "[{\"PathOnHost\":\"/dev/sda\"}]", NULL},
       {"HostConfig.DeviceRequests", "[{\"Driver\":\"x\"}]", NULL},
       {"HostConfig.DeviceCgroupRules", "[\"a *:* rwm\"]", NULL},
@@ -122,7 +147,13 @@ static void what_it_reaches_besides_is_drift(void **state) {
       {"HostConfig.SecurityOpt", "[\"no-new-privileges\", \"label=disable\"]", NULL},
       {"HostConfig.SecurityOpt", "[\"no-new-privileges:false\"]", NULL},
       {"HostConfig.MaskedPaths", "[]", NULL},
+      {"HostConfig.MaskedPaths", "[\"/proc/kcore\"]", NULL},
+      {"HostConfig.MaskedPaths", "{\"/proc/kcore\":{}}", NULL},
+      {"HostConfig.MaskedPaths", "[" OFTEN_MASKED "]", NULL},
       {"HostConfig.ReadonlyPaths", "[]", NULL},
+      {"HostConfig.ReadonlyPaths", "[\"/proc/bus\",\"/proc/fs\",\"/proc/irq\",\"/proc/sys\"]",
+       NULL},
+      {"HostConfig.ReadonlyPaths", "\"/proc/sys\"", NULL},
       {"HostConfig.Mounts", "[{\"Type\":\"volume\", \"Target\":\"/data\"}]", NULL},
       {"HostConfig.Mounts", "[{\"Type\":\"tmpfs\", \"Target\":\"/etc\"}]", NULL},
       {"HostConfig.Mounts", "{\"Type\":\"tmpfs\"}", NULL},
@@ -132,6 +163,7 @@ static void what_it_reaches_besides_is_drift(void **state) {
       {"HostConfig.PortBindings", "{\"22/tcp\":[{\"HostIp\":\"\"}]}", NULL},
       {"Mounts", "[{\"Type\":\"bind\", \"Source\":\"/\"}]", "Mounts"},
       {"Mounts", "[{\"Type\":\"volume\", \"Name\":\"shared\"}]", "Mounts"},
+      {"Mounts", "[{\"Type\":\"volume\", \"Driver\":\"x\", \"Name\":\"" ANONYMOUS "\"}]", "Mounts"},
       {"Mounts", "[{}]", "Mounts"},
       {"Mounts", "\"all\"", "Mounts"},
   };
@@ -145,8 +177,8 @@ static void what_it_reaches_besides_is_drift(void **state) {
 
 static void what_engines_say_of_nothing_is_fine(void **state) {
   fixture *this = *state;
-  const char *of_image = "[{\"Type\":\"volume\", \"Name\":\"0123456789abcdef0123456789abcdef"
-                         "0123456789abcdef0123456789abcdef\"}]";
+  const char *of_image =
+      "[{\"Type\":\"volume\", \"Driver\":\"local\", \"Name\":\"" ANONYMOUS "\"}]";
   const struct {
     const char *path, *json;
   } truths[] = {
@@ -157,15 +189,25 @@ static void what_engines_say_of_nothing_is_fine(void **state) {
       {"HostConfig.PidMode", "\"\""},
       {"HostConfig.UTSMode", "\"private\""},
       {"HostConfig.SecurityOpt", "[\"no-new-privileges:true\"]"},
-      {"HostConfig.MaskedPaths", "[\"/proc/kcore\"]"},
-      {"HostConfig.ReadonlyPaths", "[\"/proc/sys\"]"},
+      {"HostConfig.MaskedPaths", "[" OFTEN_MASKED ",\"/proc/keys\",\"/proc/interrupts\"]"},
+      {"HostConfig.ReadonlyPaths", "[" OFTEN_READ_ONLY "]"},
       {"HostConfig.ReadonlyPaths", "null"},
       {"HostConfig.Mounts", "[]"},
       {"HostConfig.Mounts", "null"},
       {"HostConfig.Tmpfs", "{}"},
       {"HostConfig.Tmpfs", "{\"/run\":\"rw,rprivate,nosuid,nodev,tmpcopyup\"}"},
       {"HostConfig.PortBindings", "{}"},
-      {"HostConfig.Binds", "[\"0123:/data:rw\"]"},
+      {"HostConfig.VolumeDriver", "\"local\""},
+      {"HostConfig.Annotations", "{\"io.container.manager\":\"libpod\", "
+                                 "\"org.opencontainers.image.stopSignal\":\"15\"}"},
+      {"HostConfig.OomKillDisable", "null"},
+      {"HostConfig.OomScoreAdj", "200"},
+      {"HostConfig.CpuRealtimeRuntime", "0"},
+      {"HostConfig.Ulimits", "[{\"Name\":\"nofile\", \"Soft\":9, \"Hard\":9}, "
+                             "{\"Name\":\"rtprio\", \"Soft\":0, \"Hard\":0}]"},
+      {"HostConfig.RestartPolicy", "{\"Name\":\"\", \"MaximumRetryCount\":0}"},
+      {"HostConfig.RestartPolicy", "{\"Name\":\"no\"}"},
+      {"HostConfig.LogConfig", "{\"Type\":\"json-file\"}"}, /* without an agent */
       {"Mounts", "[]"},
       {"Mounts", of_image},
   };
@@ -174,6 +216,33 @@ static void what_engines_say_of_nothing_is_fine(void **state) {
     lie_json = truths[i].json;
     this->model->lie = lie_about;
     assert_reattaches(this);
+  }
+}
+
+/* Podman shows volumes that an image asks for as binds. */
+static const char *podman_bind;
+
+static void as_podman_with_a_bind(json_t *inspect, int looks) {
+  as_podman(inspect, looks);
+  json_t *host = json_object_get(inspect, "HostConfig");
+  json_object_set_new(host, "PidMode", json_string("private"));
+  json_object_set_new(host, "Binds", json_pack("[s]", podman_bind));
+}
+
+static void podman_shows_volumes_as_binds(void **state) {
+  fixture *this = *state;
+  this->model->lie = as_podman_with_a_bind;
+  podman_bind = ANONYMOUS ":/data:rprivate,rw,nodev,exec,nosuid,rbind";
+  assert_reattaches(this);
+  const char *foreign[] = {"/:/host",
+                           "data:/data:rw",
+                           ANONYMOUS,
+                           "0" ANONYMOUS ":/data:rw",
+                           "cofferdam-agent-" ANONYMOUS ":/.cofferdam:ro",
+                           ":/data"};
+  for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+    podman_bind = foreign[i];
+    assert_refused(this, CDAM_ERR_DRIFT, "HostConfig.Binds");
   }
 }
 
@@ -425,6 +494,7 @@ int main(void) {
       NONE_TEST(without_that_label_it_is_reattached),
       NONE_TEST(what_it_reaches_besides_is_drift),
       NONE_TEST(what_engines_say_of_nothing_is_fine),
+      NONE_TEST(podman_shows_volumes_as_binds),
       UNSET_TEST(unset_is_not_compared),
       UNSET_TEST(unset_is_not_the_network_of_somebody_else),
       NONE_TEST(labels_of_another_session),
