@@ -1,109 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on a real engine, by the sandbox's agent and by the engine's own exec. */
-#include <fcntl.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "base/clock.h"
-#include "real_engine.h"
-
-#define SH(script) ((const char *const[]){"/bin/busybox", "sh", "-c", script, NULL})
-
-typedef struct fixture {
-  cdam_client *client;
-  cdam_session *session;
-} fixture;
-
-static bool by_agent;
-
-/* A client of this way, with a timeout of its own or 0. */
-static cdam_client *client_with(unsigned timeout_ms) {
-  cdam_client_config *config;
-  cdam_client *client;
-  cdam_error err;
-  assert_ok(cdam_client_config_new(&config, &err), &err);
-  if (timeout_ms) cdam_client_config_set_timeout(config, timeout_ms);
-  cdam_client_config_set_agent(config, by_agent ? CDAM_AGENT_REQUIRED : CDAM_AGENT_OFF);
-  assert_ok(cdam_client_new(config, &client, &err), &err);
-  cdam_client_config_free(config);
-  return client;
-}
-
-static int make_sandbox(void **state) {
-  static fixture this;
-  this.client = client_with(0);
-  this.session = create_with(this.client, CDAM_NETWORK_MODE_NONE);
-  assert_int_equal(cdam_session_has_agent(this.session), by_agent);
-  *state = &this;
-  return 0;
-}
-
-static int make_sandbox_with_agent(void **state) {
-  by_agent = true;
-  return make_sandbox(state);
-}
-
-static int make_sandbox_without(void **state) {
-  by_agent = false;
-  return make_sandbox(state);
-}
-
-static int end_sandbox(void **state) {
-  fixture *this = *state;
-  end_session(this->client, this->session);
-  cdam_client_free(this->client);
-  return 0;
-}
-
-static const char *container_of(const fixture *this) {
-  return cdam_state_container_id(cdam_session_state(this->session));
-}
-
-static cdam_exec_result *run(fixture *this, cdam_exec_command command) {
-  cdam_exec_result *result;
-  cdam_error err;
-  assert_ok(cdam_exec(this->session, &command, &result, &err), &err);
-  return result;
-}
-
-static void expect(fixture *this, cdam_exec_command command, int exit_code, const char *out,
-                   const char *err) {
-  cdam_exec_result *result = run(this, command);
-  assert_string_equal(cdam_exec_result_stdout(result, NULL), out);
-  assert_string_equal(cdam_exec_result_stderr(result, NULL), err);
-  assert_int_equal(cdam_exec_result_stdout_total(result), strlen(out));
-  assert_int_equal(cdam_exec_result_stderr_total(result), strlen(err));
-  assert_int_equal(cdam_exec_result_exit_code(result), exit_code);
-  assert_false(cdam_exec_result_not_started(result));
-  assert_false(cdam_exec_result_timed_out(result));
-  cdam_exec_result_free(result);
-}
-
-static void expect_failure(fixture *this, const char *const *argv, cdam_status code) {
-  cdam_exec_result *result;
-  cdam_error err = {0};
-  cdam_status status = cdam_exec(this->session, &(cdam_exec_command){.argv = argv}, &result, &err);
-  if (status != code) fail_msg("%s: %s", cdam_status_name(status), err.message);
-  assert_null(result);
-}
-
-/* Whether a process runs in the sandbox whose arguments have this number in them. */
-static bool runs(fixture *this, const char *number) {
-  char *list = output_of(this->session, (const char *const[]){"/bin/busybox", "ps", NULL});
-  bool found = strstr(list, number) != NULL;
-  free(list);
-  return found;
-}
+#include "exec_support.h"
 
 /* ---- what comes back ---- */
 
@@ -208,38 +105,8 @@ static void the_last_bytes(void **state) {
 
 /* ---- input and sinks ---- */
 
-typedef struct bag {
-  size_t total;
-  size_t limit; /* or 0 */
-  unsigned wrong;
-} bag;
-
-static unsigned char byte_at(size_t offset) {
-  return (unsigned char)(offset * 31 + (offset >> 12));
-}
-
-static int64_t give(void *user, void *buffer, size_t size) {
-  bag *from = user;
-  unsigned char *to = buffer;
-  if (size > from->limit - from->total) size = from->limit - from->total;
-  for (size_t i = 0; i < size; i++)
-    to[i] = byte_at(from->total + i);
-  from->total += size;
-  return (int64_t)size;
-}
-
-static bool take(void *user, const void *bytes, size_t length) {
-  bag *to = user;
-  const unsigned char *from = bytes;
-  if (to->limit && to->total + length > to->limit) return false;
-  for (size_t i = 0; i < length; i += 61)
-    to->wrong += from[i] != byte_at(to->total + i);
-  to->total += length;
-  return true;
-}
-
 static void both_ways(void **state) {
-  bag in = {.limit = 16 << 20}, out = {0};
+  pattern in = {.limit = 16 << 20}, out = {0};
   cdam_source source = {.read = give, .user = &in};
   cdam_sink sink = {.write = take, .user = &out};
   cdam_exec_result *result =
@@ -256,7 +123,7 @@ static void both_ways(void **state) {
   cdam_exec_result_free(result);
 
   /* Kept, up to the cap; and a file that is both. */
-  in = (bag){.limit = 3000000};
+  in = (pattern){.limit = 3000000};
   result = run(*state, (cdam_exec_command){.argv = SH("cat"), .input = &source, .output_cap = 10});
   assert_int_equal(cdam_exec_result_stdout_total(result), in.limit);
   assert_memory_equal(cdam_exec_result_stdout(result, NULL),
@@ -278,7 +145,7 @@ static void both_ways(void **state) {
 
 /* A command that has no outputs any more still has its input. */
 static void input_alone(void **state) {
-  bag in = {.limit = 3000000};
+  pattern in = {.limit = 3000000};
   cdam_source source = {.read = give, .user = &in};
   expect(*state,
          (cdam_exec_command){.argv = SH("exec >/dev/null 2>&1; sleep 0.5; cat >/tmp/input; exit 9"),
@@ -330,7 +197,7 @@ static void a_reader_that_is_late(void **state) {
 }
 
 static void ends_that_fail(void **state) {
-  bag out = {.limit = 100000};
+  pattern out = {.limit = 100000};
   cdam_sink sink = {.write = take, .user = &out};
   cdam_source source = {.from_fd = true, .fd = open("/tmp", O_RDONLY)};
   cdam_exec_command commands[] = {
@@ -372,7 +239,8 @@ static void a_silent_command(void **state) {
   fixture *this = *state;
   cdam_session *session;
   cdam_error err;
-  cdam_client *client = client_with(1000);
+  cdam_client *client = client_with(
+      cdam_session_has_agent(this->session) ? CDAM_AGENT_REQUIRED : CDAM_AGENT_OFF, 1000);
   assert_ok(cdam_resume(client, cdam_session_state(this->session), NULL, &session, &err), &err);
   expect(&(fixture){client, session}, (cdam_exec_command){.argv = SH("sleep 5; echo ok")}, 0,
          "ok\n", "");
@@ -458,7 +326,7 @@ static void shells_that_are_missing(void **state) {
   static const char *const remove[] = {"/tmp/x/busybox", "rm", "/bin/busybox", NULL};
   expect(this, (cdam_exec_command){.argv = remove}, 0, "", "");
   result = run_out_of_time(this, (cdam_exec_command){.argv = sleep, .timeout_ms = 300});
-  assert_int_equal(cdam_exec_result_still_running(result), !by_agent);
+  assert_int_equal(cdam_exec_result_still_running(result), !cdam_session_has_agent(this->session));
   cdam_exec_result_free(result);
 }
 
@@ -475,7 +343,7 @@ static void later(fixture *this, const char *verb) {
 static void a_paused_sandbox(void **state) {
   fixture *this = *state;
   docker("pause %s", container_of(this));
-  expect_failure(this, SH("true"), CDAM_ERR_PAUSED);
+  expect_failure(this, (cdam_exec_command){.argv = SH("true")}, CDAM_ERR_PAUSED);
   docker("unpause %s", container_of(this));
   expect(this, (cdam_exec_command){.argv = SH("echo on")}, 0, "on\n", "");
 
@@ -507,13 +375,13 @@ static void a_sandbox_that_stops(void **state) {
   later(this, "kill");
   expect_killed(this, CDAM_ERR_EXITED);
   docker("wait %s", container_of(this));
-  expect_failure(this, SH("true"), CDAM_ERR_EXITED);
+  expect_failure(this, (cdam_exec_command){.argv = SH("true")}, CDAM_ERR_EXITED);
   docker("start %s", container_of(this));
   later(this, "rm -f");
   expect_killed(this, CDAM_ERR_NOT_FOUND);
   while (containers_of(cdam_state_session_id(cdam_session_state(this->session))) > 0)
     usleep(50000);
-  expect_failure(this, SH("true"), CDAM_ERR_NOT_FOUND);
+  expect_failure(this, (cdam_exec_command){.argv = SH("true")}, CDAM_ERR_NOT_FOUND);
 }
 
 /* ---- several at once ---- */
@@ -564,10 +432,7 @@ static void at_once(void **state) {
 
 int main(void) {
   require_engine();
-#define TEST(name)                                                                                 \
-  {#name " by the agent", name, make_sandbox_with_agent, end_sandbox, NULL}, {                     \
-#name " by the engine", name, make_sandbox_without, end_sandbox, NULL                          \
-  }
+#define TEST(name) {#name " by the agent", name, make_sandbox, end_sandbox, NULL}, BY_ENGINE(name)
   const struct CMUnitTest tests[] = {
       TEST(both_streams),
       TEST(every_byte),
