@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes and commands by the agent, with each allocation made to fail in turn: an error like any
  * other, and nothing is lost. */
-#include "../faults/test_file_agent.h"
-
 #include <fcntl.h>
-#include <poll.h>
 
 #include <cofferdam/process.h>
 
+#include "agent_play.h"
 #include "base/fail.h"
-#include "exhaust.h"
 
 #define SIZE 200000
 #define STRIDE 7
@@ -18,17 +15,13 @@ static char content[SIZE];
 static const char *const argv[] = {"cat", NULL};
 
 typedef struct play {
-  fixture *fixture;
-  cdam_session session;
-  cdam_loop *loop;
+  agent_play in;
   cdam_process *process;
   cdam_process_list *list;
   cdam_exec_result *result;
   int sink;     /* a pipe's end, or -1 */
   int sink_end; /* the other one */
   size_t came;
-  cdam_status status; /* in the callbacks: the first that is no success */
-  cdam_error error;
 } play;
 
 /* ---- an agent that does as it is told ---- */
@@ -91,22 +84,6 @@ static void obey(agent *a, const MSG(ToAgent) * m) {
 
 /* ---- the calls ---- */
 
-static cdam_status open_session(play *p, cdam_error *err) {
-  cdam_client_config *config = NULL;
-  p->session = (cdam_session){.state = &p->fixture->state, .has_agent = true};
-  p->status = CDAM_OK;
-  cdam_status status = cdam_client_config_new(&config, err);
-  if (status == CDAM_OK)
-    status =
-        cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->fixture->engine), err);
-  if (status == CDAM_OK) {
-    cdam_client_config_set_timeout(config, 1000);
-    status = cdam_client_new(config, &p->session.client, err);
-  }
-  cdam_client_config_free(config);
-  return status;
-}
-
 static cdam_status read_on(play *p, cdam_error *err) {
   cdam_process_event event = {0};
   cdam_status status = CDAM_OK;
@@ -122,9 +99,9 @@ static cdam_status run_process(void *context, cdam_error *err) {
   static const char *const env[] = {"A=B", NULL};
   const cdam_process_command command = {
       .argv = argv, .env = env, .user = "1", .workdir = "/", .input = true};
-  cdam_status status = open_session(p, err);
-  if (status == CDAM_OK) status = cdam_processes(&p->session, &p->list, err);
-  if (status == CDAM_OK) status = cdam_process_spawn(&p->session, &command, &p->process, err);
+  cdam_status status = open_session(&p->in, err);
+  if (status == CDAM_OK) status = cdam_processes(&p->in.session, &p->list, err);
+  if (status == CDAM_OK) status = cdam_process_spawn(&p->in.session, &command, &p->process, err);
   if (status == CDAM_OK) status = cdam_process_signal(p->process, 10, CDAM_TARGET_GROUP, err);
   if (status == CDAM_OK) status = cdam_process_write(p->process, content, SIZE, err);
   if (status == CDAM_OK) status = cdam_process_end_input(p->process, err);
@@ -132,11 +109,11 @@ static cdam_status run_process(void *context, cdam_error *err) {
   if (status == CDAM_OK) status = cdam_process_kill(p->process, 0, err);
   if (status != CDAM_OK) return status;
   cdam_process_free(p->process);
-  status = cdam_process_attach(&p->session, "30313233343536373839616263646566:5", NULL, &p->process,
-                               err);
+  status = cdam_process_attach(&p->in.session, "30313233343536373839616263646566:5", NULL,
+                               &p->process, err);
   if (status == CDAM_OK) status = read_on(p, err);
   if (status == CDAM_OK)
-    status = cdam_process_forget(&p->session, "30313233343536373839616263646566:5", err);
+    status = cdam_process_forget(&p->in.session, "30313233343536373839616263646566:5", err);
   return status;
 }
 
@@ -144,27 +121,21 @@ static cdam_status run_command(void *context, cdam_error *err) {
   play *p = context;
   const cdam_source source = {.bytes = content, .length = SIZE};
   const cdam_exec_command command = {.argv = argv, .input = &source, .timeout_ms = 3000};
-  cdam_status status = open_session(p, err);
-  if (status == CDAM_OK) status = cdam_exec(&p->session, &command, &p->result, err);
+  cdam_status status = open_session(&p->in, err);
+  if (status == CDAM_OK) status = cdam_exec(&p->in.session, &command, &p->result, err);
   return status;
 }
 
 /* ---- in a loop ---- */
 
-static void note(play *p, cdam_status status, const cdam_error *err) {
-  if (status == CDAM_OK || p->status != CDAM_OK) return;
-  p->status = status;
-  p->error = *err;
-}
-
 static void ended(void *user, cdam_status status, cdam_exec_result *result, const cdam_error *err) {
   play *p = user;
-  note(p, status, err);
+  note(&p->in, status, err);
   p->result = result;
 }
 
 static void listed(void *user, cdam_status status, cdam_process_list *list, const cdam_error *err) {
-  note(user, status, err);
+  note(&((play *)user)->in, status, err);
   ((play *)user)->list = list;
 }
 
@@ -186,21 +157,19 @@ static cdam_status run_loop(void *context, cdam_error *err) {
   const cdam_source source = {.bytes = content, .length = SIZE};
   const cdam_sink sink = {.to_fd = true, .fd = p->sink};
   const cdam_exec_command command = {.argv = argv, .input = &source, .stdout_sink = &sink};
-  cdam_status status = open_session(p, err);
-  if (status == CDAM_OK) status = cdam_loop_new(p->session.client, &p->loop, err);
+  cdam_status status = open_loop(&p->in, err);
   if (status == CDAM_OK)
-    status = cdam_exec_start(p->loop, &p->session, &command, ended, p, NULL, err);
-  if (status == CDAM_OK) status = cdam_processes_start(p->loop, &p->session, listed, p, NULL, err);
-  if (!p->loop) return status;
-  struct pollfd ready = {.fd = cdam_loop_fd(p->loop), .events = POLLIN};
-  while (cdam_loop_dispatch(p->loop)) {
+    status = cdam_exec_start(p->in.loop, &p->in.session, &command, ended, p, NULL, err);
+  if (status == CDAM_OK)
+    status = cdam_processes_start(p->in.loop, &p->in.session, listed, p, NULL, err);
+  if (!p->in.loop) return status;
+  struct pollfd ready = {.fd = cdam_loop_fd(p->in.loop), .events = POLLIN};
+  while (cdam_loop_dispatch(p->in.loop)) {
     empty_pipe(p);
     poll(&ready, 1, 2000);
   }
   empty_pipe(p);
-  if (status != CDAM_OK || p->status == CDAM_OK) return status;
-  *err = p->error;
-  return p->status;
+  return outcome_of(&p->in, status, err);
 }
 
 /* ---- what came out ---- */
@@ -209,12 +178,10 @@ static void close_play(play *p) {
   cdam_process_free(p->process);
   cdam_process_list_free(p->list);
   cdam_exec_result_free(p->result);
-  cdam_session_drop_links(&p->session);
-  cdam_loop_free(p->loop);
-  cdam_client_free(p->session.client);
+  close_session(&p->in);
   if (p->sink >= 0) close(p->sink);
   if (p->sink_end >= 0) close(p->sink_end);
-  *p = (play){.fixture = p->fixture, .sink = -1, .sink_end = -1};
+  *p = (play){.in.fixture = p->in.fixture, .sink = -1, .sink_end = -1};
 }
 
 static const char *finish_process(void *context, cdam_status status, bool once) {
@@ -257,9 +224,9 @@ static void exhaust_it(const char *name, cdam_status (*run)(void *, cdam_error *
                        const char *(*end_it)(void *, cdam_status, bool)) {
   for (size_t i = 0; i < SIZE; i++)
     content[i] = (char)(i * 7 + (i >> 9));
-  play p = {.fixture = begin(obey, 5000), .sink = -1, .sink_end = -1};
+  play p = {.in.fixture = begin(obey, 5000), .sink = -1, .sink_end = -1};
   exhaust(&(exhaust_case){name, run, end_it, &p, true, STRIDE});
-  end(p.fixture);
+  end(p.in.fixture);
 }
 
 static void test_process(void **unused) {

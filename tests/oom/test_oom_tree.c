@@ -2,26 +2,19 @@
 /* Trees, with each allocation made to fail in turn: an error like any other, nothing is lost, and
  * no half file stays. Archives are not in it: libarchive itself ends the process at some of its
  * own. */
-#include "../faults/test_file_agent.h"
-
 #include <dirent.h>
-#include <poll.h>
 
 #include <cofferdam/tree.h>
 
-#include "exhaust.h"
+#include "agent_play.h"
 
 #define STRIDE 7
 
 static char scratch[64], from[80], to[80];
 
 typedef struct play {
-  fixture *fixture;
-  cdam_session session;
-  cdam_loop *loop;
+  agent_play in;
   cdam_tree_result up, down;
-  cdam_status status; /* in the callbacks: the first that is no success */
-  cdam_error error;
 } play;
 
 /* ---- an agent that does as it is told ---- */
@@ -72,65 +65,40 @@ static void obey(agent *a, const MSG(ToAgent) * m) {
 
 /* ---- the calls ---- */
 
-static cdam_status open_session(play *p, cdam_error *err) {
-  cdam_client_config *config = NULL;
-  p->session = (cdam_session){.state = &p->fixture->state, .has_agent = true};
-  cdam_status status = cdam_client_config_new(&config, err);
-  if (status == CDAM_OK)
-    status =
-        cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->fixture->engine), err);
-  if (status == CDAM_OK) {
-    cdam_client_config_set_timeout(config, 1000);
-    status = cdam_client_new(config, &p->session.client, err);
-  }
-  cdam_client_config_free(config);
-  return status;
-}
-
 static const cdam_tree_options options = {.replace = true};
 
 static cdam_status run_blocking(void *context, cdam_error *err) {
   play *p = context;
-  cdam_status status = open_session(p, err);
-  if (status == CDAM_OK) status = cdam_tree_upload(&p->session, from, "x", &options, &p->up, err);
-  if (status == CDAM_OK) status = cdam_tree_download(&p->session, "x", to, &options, &p->down, err);
+  cdam_status status = open_session(&p->in, err);
+  if (status == CDAM_OK)
+    status = cdam_tree_upload(&p->in.session, from, "x", &options, &p->up, err);
+  if (status == CDAM_OK)
+    status = cdam_tree_download(&p->in.session, "x", to, &options, &p->down, err);
   return status;
-}
-
-static void note(play *p, cdam_status status, const cdam_error *err) {
-  if (status == CDAM_OK || p->status != CDAM_OK) return;
-  p->status = status;
-  p->error = *err;
 }
 
 static void sent(void *user, cdam_status status, const cdam_tree_result *result,
                  const cdam_error *err) {
   ((play *)user)->up = *result;
-  note(user, status, err);
+  note(&((play *)user)->in, status, err);
 }
 
 static void received(void *user, cdam_status status, const cdam_tree_result *result,
                      const cdam_error *err) {
   ((play *)user)->down = *result;
-  note(user, status, err);
+  note(&((play *)user)->in, status, err);
 }
 
 static cdam_status run_loop(void *context, cdam_error *err) {
   play *p = context;
-  cdam_status status = open_session(p, err);
-  if (status == CDAM_OK) status = cdam_loop_new(p->session.client, &p->loop, err);
-  if (status == CDAM_OK)
-    status = cdam_tree_upload_start(p->loop, &p->session, from, "x", &options, sent, p, NULL, err);
+  cdam_status status = open_loop(&p->in, err);
   if (status == CDAM_OK)
     status =
-        cdam_tree_download_start(p->loop, &p->session, "x", to, &options, received, p, NULL, err);
-  if (!p->loop) return status;
-  struct pollfd ready = {.fd = cdam_loop_fd(p->loop), .events = POLLIN};
-  while (cdam_loop_dispatch(p->loop))
-    poll(&ready, 1, 5000);
-  if (status != CDAM_OK || p->status == CDAM_OK) return status;
-  *err = p->error;
-  return p->status;
+        cdam_tree_upload_start(p->in.loop, &p->in.session, from, "x", &options, sent, p, NULL, err);
+  if (status == CDAM_OK)
+    status = cdam_tree_download_start(p->in.loop, &p->in.session, "x", to, &options, received, p,
+                                      NULL, err);
+  return run_to_end(&p->in, status, err);
 }
 
 /* ---- what came out ---- */
@@ -150,17 +118,15 @@ static const char *finish(void *context, cdam_status status, bool once) {
   const char *wrong = NULL;
   bool whole = p->up.entries == 5 && p->up.bytes == 6 && p->down.entries == 4 && p->down.bytes == 3;
   if (status == CDAM_OK && !whole) wrong = "not everything";
-  cdam_session_drop_links(&p->session);
-  cdam_loop_free(p->loop);
-  cdam_client_free(p->session.client);
-  *p = (play){.fixture = p->fixture};
+  close_session(&p->in);
+  *p = (play){.in.fixture = p->in.fixture};
   return has_temporaries() ? "half a file" : wrong;
 }
 
 static void exhaust_trees(const char *name, cdam_status (*run)(void *, cdam_error *)) {
-  play p = {.fixture = begin(obey, 5000)};
+  play p = {.in.fixture = begin(obey, 5000)};
   exhaust(&(exhaust_case){name, run, finish, &p, true, STRIDE});
-  end(p.fixture);
+  end(p.in.fixture);
 }
 
 static void test_blocking(void **unused) {
