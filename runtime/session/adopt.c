@@ -16,6 +16,7 @@
 #include "interchange/agents_container.h"
 #include "session/create_request.h"
 #include "session/launch.h"
+#include "session/reach.h"
 #include "session/verify.h"
 
 struct cdam_adoption {
@@ -180,6 +181,7 @@ static void compare(adoption *this) {
   cdam_status status = cdam_generated_compare(message, this->inspect, &error);
   if (!status && !this->labelled)
     status = cdam_agents_check_container(message->options, this->inspect, &error);
+  if (!status) status = cdam_check_reach(message, this->inspect, &error);
   if (status)
     finish(this, status, &error);
   else if (message->engine->id[0])

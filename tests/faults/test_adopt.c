@@ -188,6 +188,33 @@ static void test_lies(void **state) {
   assert_refused(this, CDAM_ERR_DRIFT, ADOPTED);
 }
 
+static const char *reach_key, *reach_json;
+
+static void reaches_more(json_t *inspect, int looks) {
+  (void)looks;
+  json_object_set_new(json_object_get(inspect, "HostConfig"), reach_key,
+                      json_loads(reach_json, JSON_DECODE_ANY, NULL));
+}
+
+/* What a resume would refuse keeps its name. What was promised of containers of ours alone is left
+ * to whoever made it. */
+static void test_reaches_more(void **state) {
+  fixture *this = *state;
+  static const char *const lies[][2] = {{"Sysctls", "{\"net.ipv4.ip_forward\":\"1\"}"},
+                                        {"MaskedPaths", "[]"},
+                                        {"OomScoreAdj", "-1000"},
+                                        {"Annotations", "{\"run.oci.x\":\"1\"}"}};
+  more_lies = reaches_more;
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    reach_key = lies[i][0];
+    reach_json = lies[i][1];
+    assert_refused(this, CDAM_ERR_DRIFT, "gifted_name");
+  }
+  reach_key = "RestartPolicy";
+  reach_json = "{\"Name\":\"unless-stopped\"}";
+  assert_adopts(this);
+}
+
 static void test_missing(void **state) {
   fixture *this = *state;
   this->model->id[0] = '\0';
@@ -213,6 +240,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_requests_fail, setup, teardown),
       cmocka_unit_test_setup_teardown(test_proofs_are_missing, setup, teardown),
       cmocka_unit_test_setup_teardown(test_lies, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_reaches_more, setup, teardown),
       cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
