@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exec_output.h"
@@ -18,9 +16,7 @@ enum {
   INPUT_SIZE = 64 * 1024,
   EVENTS_AT_ONCE = 32, /* then signals have their turn */
   QUIET_MS = 2000,     /* a child that was left running may hold the output for ever */
-  GRACE_MS = 2000,
-  /* Beyond the command's time an agent that was tampered with is not waited for. */
-  PATIENCE_MS = 10000
+  GRACE_MS = 2000
 };
 
 typedef struct live {
@@ -36,7 +32,6 @@ typedef struct live {
   bool exited;
   bool over;
   bool more_events;
-  int64_t give_up_at; /* 0: never */
   int interrupts;
   int die_of; /* a signal */
   uint64_t stdout_at, stderr_at;
@@ -229,18 +224,6 @@ static void write_input(live *run) {
 
 /* ---- the loop ---- */
 
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void set_end(live *run) {
-  const cdam_process_command *command = run->plan->command;
-  if (command && command->timeout_ms)
-    run->give_up_at = now_ms() + command->timeout_ms + command->grace_ms + PATIENCE_MS;
-}
-
 static void started(void *user, cdam_status status, cdam_process *process, const cdam_error *err) {
   live *run = user;
   run->process = process;
@@ -249,24 +232,13 @@ static void started(void *user, cdam_status status, cdam_process *process, const
     fail(run, status);
     return;
   }
-  set_end(run);
   make_raw(run);
   send_size(run);
 }
 
-static void give_up(live *run) {
-  run->error = (cdam_error){.code = CDAM_ERR_AGENT, .retry = CDAM_RETRY_UNKNOWN};
-  snprintf(run->error.message, sizeof run->error.message,
-           "the command was not ended at its time; it may still be running");
-  fail(run, CDAM_ERR_AGENT);
-}
-
 static int wait_ms(const live *run) {
   if (run->more_events) return 0;
-  if (run->exited) return waits(run) ? -1 : QUIET_MS;
-  if (!run->give_up_at) return -1;
-  int64_t left = run->give_up_at - now_ms();
-  return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+  return run->exited && !waits(run) ? QUIET_MS : -1;
 }
 
 static void wait_for_something(live *run) {
@@ -280,7 +252,6 @@ static void wait_for_something(live *run) {
   };
   int count = poll(ready, sizeof ready / sizeof *ready, wait_ms(run));
   if (count == 0 && run->exited && !run->more_events) run->over = true;
-  if (count == 0 && !run->exited && run->give_up_at && now_ms() >= run->give_up_at) give_up(run);
   if (ready[2].revents) read_input(run);
 }
 
@@ -317,12 +288,16 @@ static void carry(live *run, const cli_sandbox *sandbox) {
 
 int cli_not_started(const cdam_process_command *command, const cdam_error *err) {
   bool in = command->workdir != NULL, as = command->user != NULL;
-  cli_say("%s%s%s%s%s: %s; check the command, --user and --workdir", command->argv[0],
-          in ? " in " : "", in ? command->workdir : "", as ? " as " : "", as ? command->user : "",
-          err->message);
+  bool program = strcmp(err->field, "argv") == 0;
+  const char *what = program                              ? "the command"
+                     : strcmp(err->field, "user") == 0    ? "--user"
+                     : strcmp(err->field, "workdir") == 0 ? "--workdir"
+                                                          : "the command, --user and --workdir";
+  cli_say("%s%s%s%s%s: %s; check %s", command->argv[0], in ? " in " : "",
+          in ? command->workdir : "", as ? " as " : "", as ? command->user : "", err->message,
+          what);
   /* A working directory can be missing as well. */
-  bool missing = err->system_errno == ENOENT && strstr(err->message, "cannot run the program");
-  return missing ? 127 : 126;
+  return program && err->system_errno == ENOENT ? 127 : 126;
 }
 
 /* The exit code that belongs to how it ended, after a line where that is not the command's own. */

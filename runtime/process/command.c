@@ -64,6 +64,24 @@ cdam_status cdam_process_check_command(const cdam_process_command *command, cdam
   return CDAM_OK;
 }
 
+const char *cdam_process_member_of(int step) {
+  switch (step) {
+  case COFFERDAM__AGENT__V1__STEP__STEP_EXEC:
+    return "argv";
+  case COFFERDAM__AGENT__V1__STEP__STEP_DIRECTORY:
+    return "workdir";
+  case COFFERDAM__AGENT__V1__STEP__STEP_USER:
+  case COFFERDAM__AGENT__V1__STEP__STEP_GROUPS:
+    return "user";
+  case COFFERDAM__AGENT__V1__STEP__STEP_LIMITS:
+    return "limits";
+  case COFFERDAM__AGENT__V1__STEP__STEP_TERMINAL:
+    return "terminal";
+  default:
+    return "";
+  }
+}
+
 /* ---- the request: one block, the structs first and the bytes behind them ---- */
 
 typedef struct block {

@@ -41,19 +41,27 @@ static bool are_texts(const char *const *texts) {
   return true;
 }
 
+static const char *not_text(const cdam_process_command *command) {
+  if (!are_texts(command->argv)) return "argv";
+  if (!are_texts(command->env)) return "env";
+  if (!is_text(command->user)) return "user";
+  return is_text(command->workdir) ? NULL : "workdir";
+}
+
+static cdam_status refuse(cdam_error *err, const char *member, const char *why) {
+  cdam_fail(err, CDAM_ERR_NO_AGENT, "%s %s", member, why);
+  if (err) snprintf(err->field, sizeof err->field, "%s", member);
+  return CDAM_ERR_NO_AGENT;
+}
+
 cdam_status cdam_engine_exec_check(const cdam_process_command *command, cdam_error *err) {
   static const char marker[] = CDAM_EXEC_MARKER "=";
-  const char *beyond = beyond_engines(command);
+  const char *beyond = beyond_engines(command), *odd = not_text(command);
   if (beyond)
-    return cdam_fail(err, CDAM_ERR_NO_AGENT,
-                     "%s needs the agent, and the sandbox has none: it was adopted, or made "
-                     "without one",
-                     beyond);
-  if (!are_texts(command->argv) || !are_texts(command->env) || !is_text(command->user) ||
-      !is_text(command->workdir))
-    return cdam_fail(err, CDAM_ERR_NO_AGENT,
-                     "a text of the command is not UTF-8, which needs the agent, and the sandbox "
-                     "has none");
+    return refuse(err, beyond,
+                  "needs the agent, and the sandbox has none: it was adopted, or made without "
+                  "one");
+  if (odd) return refuse(err, odd, "is not UTF-8, which needs the agent, and the sandbox has none");
   for (size_t i = 0; command->env && command->env[i]; i++)
     if (strncmp(command->env[i], marker, sizeof marker - 1) == 0)
       return cdam_fail(err, CDAM_ERR_ARGUMENT, "env[%zu] sets " CDAM_EXEC_MARKER ", which is ours",

@@ -2,6 +2,7 @@
 /* What the engine says of an exec: it tells nothing by itself, so it is asked. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -40,22 +41,63 @@ static void look_later(cdam_engine_exec *exec) {
 
 /* ---- how it ended ---- */
 
+/* Words of the engine's, and what they mean. The command's own texts are among them. */
+typedef struct hint {
+  const char *words;
+  int number; /* errno */
+  const char *member;
+} hint;
+
+#define COUNT(hints) (sizeof(hints) / sizeof *(hints))
+
+/* What was being done comes first, before any text of the command's. */
+static const char *member_of(const char *said) {
+  static const hint hints[] = {
+      {"exec: \"", 0, "argv"},
+      {"executable file ", 0, "argv"},
+      {"chdir to", 0, "workdir"},
+      {"unable to find user", 0, "user"},
+      {"unable to find group", 0, "user"},
+  };
+  const char *first = NULL, *member = "";
+  for (size_t i = 0; i < COUNT(hints); i++) {
+    const char *at = strstr(said, hints[i].words);
+    if (!at || (first && at >= first)) continue;
+    first = at;
+    member = hints[i].member;
+  }
+  return member;
+}
+
+/* And why it failed comes last. */
 static int reason_of(const char *said) {
-  if (strstr(said, "permission denied")) return EACCES;
-  if (strstr(said, "not found") || strstr(said, "no such file")) return ENOENT;
-  if (strstr(said, "not a directory")) return ENOTDIR;
-  return 0;
+  static const hint hints[] = {
+      {"permission denied", EACCES, NULL},  {"Permission denied", EACCES, NULL},
+      {"not found", ENOENT, NULL},          {"no such file", ENOENT, NULL},
+      {"No such file", ENOENT, NULL},       {"not a directory", ENOTDIR, NULL},
+      {"exec format error", ENOEXEC, NULL}, {"argument list too long", E2BIG, NULL},
+  };
+  const char *last = NULL;
+  int number = 0;
+  for (size_t i = 0; i < COUNT(hints); i++)
+    for (const char *at = said; (at = strstr(at, hints[i].words)); at++) {
+      if (last && at <= last) continue;
+      last = at;
+      number = hints[i].number;
+    }
+  return number;
 }
 
 static void not_started(cdam_engine_exec *exec) {
   char *said = exec->said;
   said[strcspn(said, "\r\n")] = '\0';
-  bool program = strstr(said, "exec: ") && !strstr(said, "chdir");
   cdam_error error;
-  cdam_fail(&error, CDAM_ERR_NOT_STARTED, "%s: %s",
-            program ? "cannot run the program" : "the command could not be started",
+  cdam_fail(&error, CDAM_ERR_NOT_STARTED, "the command could not be started: %s",
             *said ? said : "the engine does not say why");
-  error.system_errno = reason_of(said);
+  const char *member = member_of(said);
+  /* No system call failed for a user that is not there. */
+  if (strcmp(member, "user") != 0) error.system_errno = reason_of(said);
+  snprintf(error.field, sizeof error.field, "%s", member);
   cdam_engine_exec_fail(exec, &error);
 }
 

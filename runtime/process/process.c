@@ -24,6 +24,7 @@ cdam_process *cdam_process_new(cdam_link *link, cdam_own_loop *own) {
 
 void cdam_process_free(cdam_process *process) {
   if (!process) return;
+  cdam_process_patience_free(process->patience);
   bool open = cdam_channel_is_open(&process->channel);
   if (open) cdam_channel_abandon(&process->channel);
   cdam_engine_exec_free(process->engine);

@@ -8,6 +8,7 @@
  *     track.c      what the agent says, checked
  *     incoming.c   what comes on the channel
  *     events.c     what waits to be fetched
+ *     patience.c   an agent that does not end it at its timeout
  *     process.c    fetching, waiting, the end of a handle
  *     input.c      writing
  *     request.c    requests that only have an end: signal, kill, resize, forget
@@ -30,10 +31,12 @@
 
 typedef struct cdam_engine_exec cdam_engine_exec;
 typedef struct cdam_process_item cdam_process_item;
+typedef struct cdam_process_patience cdam_process_patience;
 TAILQ_HEAD(cdam_process_items, cdam_process_item);
 
 struct cdam_process {
-  cdam_channel channel;     /* first: a callback's channel is its process */
+  cdam_channel channel; /* first: a callback's channel is its process */
+  cdam_channel_events events;
   cdam_link *link;          /* a reference; NULL without the agent, */
   cdam_engine_exec *engine; /* and then this is what it runs by: engine_exec.h */
   cdam_own_loop *own;       /* a reference; NULL for a process of a loop */
@@ -54,7 +57,8 @@ struct cdam_process {
   cdam_process_item *spare;   /* to be used again */
   cdam_process_ready ready;
   void *ready_user;
-  cdam_posted told; /* tells what came before `ready` was set */
+  cdam_posted told;                /* tells what came before `ready` was set */
+  cdam_process_patience *patience; /* or NULL */
 };
 
 /* ---- incoming.c ---- */
@@ -86,5 +90,15 @@ void cdam_process_tell(cdam_process *process);
 
 /* What happens to a handle of which nothing more can come. */
 cdam_status cdam_process_check_alive(const cdam_process *process, cdam_error *err);
+
+/* ---- patience.c ---- */
+
+/* From now on the process fails with CDAM_ERR_AGENT when the agent has not told its end some time
+ * after its timeout; or its start, when `opening`. CDAM_ERR_NO_MEMORY. */
+cdam_status cdam_process_set_patience(cdam_process *process, int64_t timeout_ms, uint32_t grace_ms,
+                                      cdam_error *err);
+
+/* NULL is fine. */
+void cdam_process_patience_free(cdam_process_patience *patience);
 
 #endif

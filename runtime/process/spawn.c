@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations that end with a handle: spawn and attach. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -47,6 +48,7 @@ static void finish_opened(opening *this, cdam_status status, const cdam_error *e
   }
   cdam_error refused;
   cdam_fail(&refused, CDAM_ERR_NOT_STARTED, "the command could not be started: %s", error->message);
+  snprintf(refused.field, sizeof refused.field, "user");
   finish(this, CDAM_ERR_NOT_STARTED, &refused);
 }
 
@@ -60,11 +62,26 @@ static void opened(cdam_operation *op, cdam_status status, const cdam_error *err
     cdam_operation_finish_cancelled(op); /* it never ran, or the link is gone and it with it */
 }
 
+/* As any process's, but what could not be started has a member that was wrong. */
+static void started_done(cdam_channel *channel, cdam_status status, const cdam_error *error,
+                         const cdam_agent_done *message) {
+  cdam_error named;
+  if (status == CDAM_ERR_NOT_STARTED && message && message->error) {
+    named = *error;
+    snprintf(named.field, sizeof named.field, "%s",
+             cdam_process_member_of((int)message->error->step));
+    error = &named;
+  }
+  cdam_process_channel_events.done(channel, status, error, message);
+}
+
 static void open_channel(opening *this, cdam_to_agent *message) {
   cdam_process *process = this->process;
   cdam_error error;
-  cdam_status status = cdam_channel_open(this->link, &process->channel, message,
-                                         &cdam_process_channel_events, &error);
+  process->events = cdam_process_channel_events;
+  if (this->start) process->events.done = started_done;
+  cdam_status status =
+      cdam_channel_open(this->link, &process->channel, message, &process->events, &error);
   if (status != CDAM_OK) {
     finish(this, status, &error);
     return;
@@ -72,6 +89,16 @@ static void open_channel(opening *this, cdam_to_agent *message) {
   cdam_channel_set_hold(&process->channel, true);
   process->opening = &this->op;
   process->opened = opened;
+}
+
+/* What it refuses at once has finished already. */
+static void set_patience(opening *this) {
+  cdam_error error;
+  const Cofferdam__Agent__V1__Start *start = this->start;
+  if (this->op.finished || !start->timeout_ms) return;
+  if (cdam_process_set_patience(this->process, (int64_t)start->timeout_ms, start->grace_ms,
+                                &error) != CDAM_OK)
+    finish(this, error.code, &error);
 }
 
 static void send_start(cdam_operation *op, const cdam_reply *reply) {
@@ -82,6 +109,7 @@ static void send_start(cdam_operation *op, const cdam_reply *reply) {
   message.body_case = TO(START);
   message.start = this->start;
   open_channel(this, &message);
+  set_patience(this);
 }
 
 static void send_attach(opening *this) {

@@ -145,27 +145,30 @@ static void a_child_that_stays(void **state) {
 
 static void not_started(void **state) {
   fixture *this = *state;
-  cdam_error err = {0};
-  cdam_process *process;
-  cdam_process_command command = {.argv = (const char *const[]){"/no/such", NULL}};
-  assert_int_equal(cdam_process_spawn(this->session, &command, &process, &err),
-                   CDAM_ERR_NOT_STARTED);
-  assert_null(process);
-  assert_int_equal(err.system_errno, ENOENT);
-  assert_non_null(strstr(err.message, "cannot run the program"));
-  command.terminal = true;
-  assert_int_equal(cdam_process_spawn(this->session, &command, &process, &err),
-                   CDAM_ERR_NOT_STARTED);
-  command = (cdam_process_command){.argv = (const char *const[]){"/etc/passwd", NULL}};
-  assert_int_equal(cdam_process_spawn(this->session, &command, &process, &err),
-                   CDAM_ERR_NOT_STARTED);
-  assert_int_equal(err.system_errno, EACCES);
-  command = (cdam_process_command){.argv = SH("true"), .user = "nobody-such"};
-  assert_int_equal(cdam_process_spawn(this->session, &command, &process, &err),
-                   CDAM_ERR_NOT_STARTED);
-  command = (cdam_process_command){.argv = SH("true"), .workdir = "/etc/passwd"};
-  assert_int_equal(cdam_process_spawn(this->session, &command, &process, &err),
-                   CDAM_ERR_NOT_STARTED);
+  const struct {
+    cdam_process_command command;
+    int number;
+    const char *member;
+  } cases[] = {
+      {{.argv = (const char *const[]){"/no/such", NULL}}, ENOENT, "argv"},
+      {{.argv = (const char *const[]){"no-such", NULL}, .terminal = true}, ENOENT, "argv"},
+      {{.argv = (const char *const[]){"/etc/passwd", NULL}}, EACCES, "argv"},
+      /* The command's own words mean nothing. */
+      {{.argv = (const char *const[]){"chdir to: permission denied", NULL}}, ENOENT, "argv"},
+      {{.argv = SH("true"), .user = "nobody-such"}, 0, "user"},
+      {{.argv = SH("true"), .user = "0:exec: \"not found"}, 0, "user"},
+      {{.argv = SH("true"), .workdir = "/etc/passwd"}, ENOTDIR, "workdir"},
+      {{.argv = SH("true"), .workdir = "/no/exec: \"permission denied"}, ENOENT, "workdir"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cdam_error err = {0};
+    cdam_process *process;
+    assert_int_equal(cdam_process_spawn(this->session, &cases[i].command, &process, &err),
+                     CDAM_ERR_NOT_STARTED);
+    assert_null(process);
+    if (err.system_errno != cases[i].number || strcmp(err.field, cases[i].member) != 0)
+      fail_msg("%zu: \"%s\", %d: %s", i, err.field, err.system_errno, err.message);
+  }
   /* One that says the same by itself did start. */
   expect_story(spawn(this, (cdam_process_command){.argv = SH("exit 127")}), "", "", 127, 0);
 }
@@ -183,7 +186,8 @@ static void refused_members(void **state) {
       {"no_new_privileges", {.argv = SH("true"), .no_new_privileges = true}},
       {"kill_rest", {.argv = SH("true"), .kill_rest = true}},
       {"clear_env", {.argv = SH("true"), .clear_env = true}},
-      {"UTF-8", {.argv = SH("\xff")}},
+      {"argv", {.argv = SH("\xff")}},
+      {"user", {.argv = SH("true"), .user = "\xff"}},
   };
   cdam_error err;
   cdam_process *process;
@@ -191,6 +195,7 @@ static void refused_members(void **state) {
     assert_int_equal(cdam_process_spawn(this->session, &cases[i].command, &process, &err),
                      CDAM_ERR_NO_AGENT);
     assert_non_null(strstr(err.message, cases[i].name));
+    assert_string_equal(err.field, cases[i].name);
     assert_null(process);
   }
   const char *const env[] = {"COFFERDAM_EXEC_ID=x", NULL};

@@ -44,7 +44,7 @@ typedef enum cdam_status {
 
   /* Commands. */
   CDAM_ERR_EXEC = 40,        /* the exit status of a command could not be learned */
-  CDAM_ERR_NOT_STARTED = 41, /* a command could not be started; `system_errno` */
+  CDAM_ERR_NOT_STARTED = 41, /* a command could not be started; `field`, `system_errno` */
   CDAM_ERR_NO_PROCESS = 42,  /* no such process in this sandbox, or its record is gone */
 
   /* The sandbox's agent and files. */
@@ -74,7 +74,7 @@ typedef struct cdam_error {
   cdam_retry retry;
   int http_status;    /* of the engine's answer; 0 where there was none */
   int system_errno;   /* what a system call in the sandbox said, such as ENOENT; or 0 */
-  char field[128];    /* "options.env[PATH]", "HostConfig.NetworkMode"; or "" */
+  char field[128];    /* "options.env[PATH]", "HostConfig.NetworkMode", "workdir"; or "" */
   char expected[192]; /* CDAM_ERR_DRIFT: what the state says; or "" */
   char actual[192];   /* CDAM_ERR_DRIFT: what was found; or "" */
   char message[512];  /* one line for people, complete in itself */

@@ -86,10 +86,11 @@ typedef struct cdam_process_command {
   bool reserved[23]; /* false */
 } cdam_process_command;
 
-/* Starts a process. Free with cdam_process_free. CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_STARTED (missing
- * program, working directory, user, ...: system_errno), CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT,
- * CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND (the container's), the
- * engine's errors. Since 0.1. */
+/* Starts a process. Free with cdam_process_free. CDAM_ERR_ARGUMENT, CDAM_ERR_NOT_STARTED (a missing
+ * program, working directory, user, ...: `field` is the member that was wrong, "argv", "workdir",
+ * "user", "limits" or "terminal", or "" when it was none of them; and system_errno),
+ * CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT, CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED,
+ * CDAM_ERR_NOT_FOUND (the container's), the engine's errors. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_spawn(cdam_session *session,
                                                    const cdam_process_command *command,
                                                    cdam_process **out, cdam_error *err);
@@ -153,7 +154,8 @@ typedef struct cdam_process_event {
  * of a loop it never waits, whatever the time. CDAM_PROCESS_NOTHING comes early when
  * cdam_process_write_some took less than it was given and there is room again. What is not fetched
  * holds the process back, and costs 1 MiB at most. On an error, which comes after all that was
- * there to fetch, the handle is of no further use but to be freed: CDAM_ERR_AGENT,
+ * there to fetch, the handle is of no further use but to be freed: CDAM_ERR_AGENT (also ten seconds
+ * after the timeout and the grace, when the end is not told then),
  * CDAM_ERR_CONNECT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND; without the agent also
  * CDAM_ERR_EXEC, CDAM_ERR_PROTOCOL, CDAM_ERR_NO_AGENT and the engine's errors. Since 0.1.
  */
