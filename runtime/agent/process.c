@@ -82,7 +82,7 @@ void agent_process_settle(agent_process *process) {
   release(process);
 }
 
-static void over(agent_process *process) {
+void agent_process_over(agent_process *process) {
   agent_server *server = process->server;
   agent_stack_give(&server->stacks, process->stack);
   process->stack = NULL;
@@ -159,10 +159,20 @@ bool agent_processes_open(agent_server *server) {
   return agent_loop_watch(&server->loop, &server->notes, ends[0], EPOLLIN);
 }
 
+void agent_process_vanished(agent_process *process) {
+  agent_note note = {.status = SIGKILL};
+  process->pid = 0;
+  if (process->state > AGENT_RUNNING) return;
+  process->status_unknown = true;
+  ended(process, &note);
+}
+
 /* Something inside killed the keeper: the command is not to be trusted any more, and everything
- * of it that we can still find goes. */
+ * of it that we can still find goes. What it forked may be no command yet, and still use the plan
+ * and the stack: they are kept until it is over. */
 static void keeper_lost(agent_process *process) {
   process->adopted = true;
+  if (process->state != AGENT_RUNNING) agent_process_vanished(process);
   agent_process_kill(process, BY(ITSELF), 0);
 }
 
@@ -183,11 +193,11 @@ void agent_process_reaped(agent_server *server, pid_t pid, int status) {
     server->reaped_total++;
     return;
   }
-  if (adopted) {
+  if (adopted) { /* over when nothing is left of its tree, see agent_tree_pass */
     agent_note note = {.status = status};
+    process->pid = 0;
     ended(process, &note);
-    over(process);
-  } else if (WIFSIGNALED(status) && process->state == AGENT_RUNNING) {
+  } else if (WIFSIGNALED(status)) {
     keeper_lost(process);
   } else {
     if (process->state <= AGENT_RUNNING) { /* killed before it could say anything */
@@ -195,7 +205,7 @@ void agent_process_reaped(agent_server *server, pid_t pid, int status) {
       agent_note note = {.status = status};
       ended(process, &note);
     }
-    over(process);
+    agent_process_over(process);
   }
 }
 

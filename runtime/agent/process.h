@@ -31,7 +31,7 @@ struct agent_process {
   uint64_t id;
   agent_process_state state;
   pid_t keeper; /* 0: gone, and the tree with it */
-  pid_t pid;
+  pid_t pid;    /* 0: not known, or adopted and gone */
   bool adopted; /* its keeper was killed; what it left is ours to reap */
   bool outlive;
   bool terminal;
@@ -73,6 +73,12 @@ void agent_process_settle(agent_process *process);
 
 /* Ends the tree: TERM, KILL after the grace time. The first reason stays. */
 void agent_process_kill(agent_process *process, int ended_by, uint32_t grace_ms);
+
+/* Its keeper took the command's end along. */
+void agent_process_vanished(agent_process *process);
+
+/* Nothing of its tree is left. */
+void agent_process_over(agent_process *process);
 
 /* A child of ours was reaped: a keeper, or what was left to us. */
 void agent_process_reaped(agent_server *server, pid_t pid, int status);

@@ -101,6 +101,11 @@ static void reap(agent_server *server) {
   if (server->shutting_down) agent_server_wake_at(server, agent_now_ms());
 }
 
+/* 0 is who is not inside, where the kernel says who it was; with sigqueue the sender says it. */
+static bool from_outside(const struct signalfd_siginfo *info) {
+  return info->ssi_pid == 0 && (info->ssi_code == SI_USER || info->ssi_code == SI_KERNEL);
+}
+
 static void signals_ready(agent_source *source, uint32_t events) {
   (void)events;
   agent_server *server = AGENT_OWNER(source, agent_server, signals);
@@ -108,7 +113,7 @@ static void signals_ready(agent_source *source, uint32_t events) {
   while (read(source->fd, &info, sizeof info) == (ssize_t)sizeof info) {
     if (info.ssi_signo == SIGCHLD)
       reap(server);
-    else if (!server->init || info.ssi_pid == 0) /* not for what is inside to say: 0 is outside */
+    else if (!server->init || from_outside(&info))
       agent_server_shutdown(server, server->shutting_down ? 0 : server->stop_grace_ms, 0);
   }
 }

@@ -23,6 +23,14 @@ typedef struct census {
   size_t room;
 } census;
 
+/* Whose main thread has ended and others live on looks like a zombie, and is none. */
+static bool has_threads(const char *state) {
+  enum { STATE_FIELD = 3, THREADS_FIELD = 20 };
+  for (int field = STATE_FIELD; state && field < THREADS_FIELD; field++)
+    state = strchr(state + 1, ' ');
+  return state && strtol(state, NULL, 10) > 1;
+}
+
 /* "PID (name) S PPID …": the name may hold anything, so from its last bracket on. */
 static bool read_member(int proc, const char *name, member *m) {
   char path[32];
@@ -40,7 +48,7 @@ static bool read_member(int proc, const char *name, member *m) {
   if (!at || strlen(at) < 4) return false;
   *m = (member){.pid = (pid_t)strtol(name, NULL, 10),
                 .parent = (pid_t)strtol(at + 4, NULL, 10),
-                .zombie = at[2] == 'Z' || at[2] == 'X'};
+                .zombie = (at[2] == 'Z' || at[2] == 'X') && !has_threads(at + 2)};
   return true;
 }
 
@@ -159,21 +167,44 @@ static void end_unseen(const agent_server *server) {
     }
 }
 
+/* Keepers go on, whoever stopped them: they reap, and tell. True: something lives that has lost its
+ * keeper. */
+static bool end_members(const census *all, size_t *killed) {
+  bool orphans = false;
+  for (size_t i = 0; i < all->count; i++) {
+    const member *m = &all->members[i];
+    if (!m->process || m->zombie || m->process->kill == AGENT_KILL_NONE) continue;
+    if (m->process->adopted) orphans = true;
+    if (is_keeper(m))
+      kill(m->pid, SIGCONT);
+    else if (send_due(m))
+      ++*killed;
+  }
+  return orphans;
+}
+
+static bool is_our_child(const agent_server *server, census *all, pid_t pid) {
+  const member *m = find(all, pid);
+  return m && m->parent == server->self;
+}
+
 bool agent_tree_pass(agent_server *server, size_t *killed) {
   census all;
   *killed = 0;
-  if (!take_census(server, &all)) end_unseen(server);
-  for (size_t i = 0; i < all.count; i++) {
-    const member *m = &all.members[i];
-    if (m->process && !m->zombie && !is_keeper(m) && send_due(m)) ++*killed;
-  }
-  free(all.members);
+  bool complete = take_census(server, &all);
+  if (!complete) end_unseen(server);
+  bool orphans = end_members(&all, killed) || !complete;
   bool again = false;
   for (unsigned i = 0; i < AGENT_PROCESS_BUCKETS; i++)
-    for (agent_process *p = server->processes[i]; p; p = p->next) {
+    for (agent_process *p = server->processes[i], *next; p; p = next) {
+      next = p->next;
       if (p->kill == AGENT_KILL_TERM) p->kill = AGENT_KILL_WAIT;
       if (p->kill == AGENT_KILL_KILL) again = true;
+      if (!p->adopted || !p->keeper || orphans) continue;
+      if (p->pid && !is_our_child(server, &all, p->pid)) agent_process_vanished(p);
+      if (!p->pid) agent_process_over(p);
     }
+  free(all.members);
   return again;
 }
 
