@@ -181,7 +181,8 @@ static void a_forged_container_that_reaches_the_host_is_not_adopted(void **state
       {"--sysctl net.ipv4.ip_forward=1", "HostConfig.Sysctls", true},
       {"--oom-score-adj -500", "HostConfig.OomScoreAdj", false},
       {"--ulimit rtprio=99", "HostConfig.Ulimits", false},
-      {"--mount type=volume,source=cofferdam-test-shared,target=/x", "Mounts", false},
+      {"--mount type=volume,source=cofferdam-test-shared,target=/x",
+       podman ? "HostConfig.Binds" : "Mounts", false},
   };
   for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
     if (podman && forged[i].untold) continue;
