@@ -217,7 +217,7 @@ static int64_t timeout_of(const cdam_file_request *request) {
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
   cdam_error why;
-  cdam_fail(&why, CDAM_ERR_TIMEOUT, "the sandbox's agent did not answer within %lld ms",
+  cdam_fail(&why, CDAM_ERR_AGENT, "the sandbox's agent did not answer within %lld ms",
             (long long)timeout_of(request));
   (void)cdam_explain(reply, &why, NULL);
   cdam_file_fail(request, request->failing ? &request->failure : &why);

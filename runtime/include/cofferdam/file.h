@@ -10,9 +10,9 @@
  * Any of them can fail with CDAM_ERR_ARGUMENT, CDAM_ERR_FILE (system_errno says what the system
  * call said: ENOENT, EACCES, ENOSPC, ...), CDAM_ERR_OUTSIDE, CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT,
  * CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED, CDAM_ERR_NOT_FOUND (the container's),
- * CDAM_ERR_TIMEOUT, CDAM_ERR_NO_MEMORY, and the engine's errors.
+ * CDAM_ERR_NO_MEMORY, and the engine's errors.
  *
- * An operation has no time limit as a whole: CDAM_ERR_TIMEOUT comes when nothing has moved for the
+ * An operation has no time limit as a whole: CDAM_ERR_AGENT comes when nothing has moved for the
  * client's timeout (for ten times that while a tree is removed). The time that a source or sink of
  * the program takes is not counted. Inside of a blocking call their callbacks may not make another
  * one with the same session: CDAM_ERR_ARGUMENT.
