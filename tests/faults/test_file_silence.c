@@ -12,7 +12,7 @@ static void test_no_answer(void **state) {
   fixture *this = begin(silence, 300);
   cdam_error err;
   int64_t before = cdam_now_ms();
-  assert_int_equal(call_read(this, &err), CDAM_ERR_TIMEOUT);
+  assert_int_equal(call_read(this, &err), CDAM_ERR_AGENT);
   assert_string_equal(err.message,
                       "cannot read \"f\": the sandbox's agent did not answer within 300 ms");
   assert_in_range(cdam_now_ms() - before, 290, 3000);
@@ -37,7 +37,7 @@ static void test_a_large_tree(void **state) {
   fixture *this = begin(slow_remove, 300);
   cdam_error err;
   assert_int_equal(call_remove(this, &err), CDAM_OK);
-  assert_int_equal(cdam_file_remove(&this->session, "d", false, false, &err), CDAM_ERR_TIMEOUT);
+  assert_int_equal(cdam_file_remove(&this->session, "d", false, false, &err), CDAM_ERR_AGENT);
   end(this);
 }
 
