@@ -24,12 +24,15 @@ def _indented(text: str) -> list[str]:
     return [line[2:] for line in text.split("\n")]
 
 
+def _map_view(field: Field) -> str:
+    return f"cdam_map map = {map_of(field)}(&options->message);"
+
+
 def _map(out: Writer, model: Model, field: Field) -> None:
     one, name = field.singular, field.name
     out.add().add(f"static void keep_{name}(cdam_options *options, const cdam_map *map) {{")
     out.add(f"  options->message.{name} = ({entry_type(model.options, field)} **)map->entries;")
     out.add(f"  options->message.n_{name} = map->count;").add("}")
-    view = f"cdam_map map = {map_of(field)}(&options->message);"
     _function(
         out,
         "cdam_status",
@@ -37,12 +40,18 @@ def _map(out: Writer, model: Model, field: Field) -> None:
         [ME, "const char *key", "const char *value", "cdam_error *err"],
         [
             'if (!options) return cdam_fail_null(err, "options");',
-            view,
+            _map_view(field),
             f"cdam_status status = cdam_map_put(&map, {c_string(name)}, key, value, err);",
             f"keep_{name}(options, &map);",
             "return status;",
         ],
     )
+    _map_looks(out, field)
+    _map_removals(out, field)
+
+
+def _map_looks(out: Writer, field: Field) -> None:
+    one, name, view = field.singular, field.name, _map_view(field)
     _function(
         out,
         "const char *",
@@ -70,6 +79,10 @@ def _map(out: Writer, model: Model, field: Field) -> None:
             "return true;",
         ],
     )
+
+
+def _map_removals(out: Writer, field: Field) -> None:
+    one, name, view = field.singular, field.name, _map_view(field)
     _function(
         out,
         "bool",
@@ -264,18 +277,21 @@ def _getter(out: Writer, model: Model, flat: Flat) -> None:
         cast = f"({c_type(field)})" if field.enum else ""
         none = "false" if field.kind == "bool" else "0"
         _function(out, c_type(field), name, const, lines(none, f"return {cast}{member};"))
-    if flat.settable:
-        _function(
-            out,
-            "void",
-            f"cdam_state_set_{flat.name}",
-            ["cdam_state *state", declare(c_type(field), field.name)],
-            [
-                "if (!state) return;",
-                f"state->message.{field.name} = {field.name};",
-                "cdam_state_forget_seal(state);",
-            ],
-        )
+
+
+def _setter(out: Writer, flat: Flat) -> None:
+    field = flat.field
+    _function(
+        out,
+        "void",
+        f"cdam_state_set_{flat.name}",
+        ["cdam_state *state", declare(c_type(field), field.name)],
+        [
+            "if (!state) return;",
+            f"state->message.{field.name} = {field.name};",
+            "cdam_state_forget_seal(state);",
+        ],
+    )
 
 
 def state_source(model: Model) -> str:
@@ -292,6 +308,8 @@ def state_source(model: Model) -> str:
     )
     for flat in flat_fields(model):
         _getter(out, model, flat)
+        if flat.settable:
+            _setter(out, flat)
     return out.text()
 
 
