@@ -143,7 +143,9 @@ static void put_flags(start_message *start, const cdam_process_command *command)
   start->join_error = command->join_stderr;
   start->outlive = command->outlive;
   start->retain = command->retain;
-  start->timeout_ms = (uint64_t)command->timeout_ms;
+  start->timeout_ms =
+      (uint64_t)(command->timeout_ms < CDAM_LONGEST_TIMEOUT_MS ? command->timeout_ms
+                                                               : CDAM_LONGEST_TIMEOUT_MS);
   start->grace_ms = command->grace_ms;
   start->kill_rest = command->kill_rest;
 }

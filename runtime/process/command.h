@@ -7,6 +7,9 @@
 
 #include "link/link.h"
 
+/* A timeout that is longer is a hundred years, with which one can still reckon. */
+#define CDAM_LONGEST_TIMEOUT_MS INT64_C(3155760000000)
+
 /* CDAM_ERR_ARGUMENT for what cannot be asked. */
 cdam_status cdam_process_check_command(const cdam_process_command *command, cdam_error *err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "engine/answer.h"
@@ -18,6 +19,8 @@
 /* At the timeout: one that was just starting may slip through. */
 #define KILLS 6
 #define KILL_AGAIN_MS 1000
+/* All that is done then is done so long after the grace. */
+#define PATIENCE_MS 10000
 
 /* ---- what can be asked ---- */
 
@@ -176,10 +179,24 @@ static void timed_out(cdam_operation *op, cdam_exec_shell_end end, const cdam_er
   }
 }
 
+/* A shell of the image may come to no end. */
+static void out_of_patience(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  cdam_engine_exec *exec = (cdam_engine_exec *)op;
+  if (exec->process->track.exited || exec->phase == CDAM_ENGINE_SETTLING) return;
+  cdam_error failure;
+  cdam_fail(&failure, CDAM_ERR_EXEC,
+            "the process was timed out, and is not ended: it may still be running");
+  cdam_engine_exec_fail(exec, &failure);
+}
+
 static void deadline(cdam_operation *op, const cdam_reply *reply) {
   (void)reply;
   cdam_engine_exec *exec = (cdam_engine_exec *)op;
   if (exec->process->track.exited || exec->phase == CDAM_ENGINE_SETTLING) return;
+  if (!exec->kills &&
+      !cdam_engine_exec_after(exec, PATIENCE_MS + (int64_t)exec->grace_ms, out_of_patience))
+    return;
   exec->ended_by = CDAM_ENDED_TIMEOUT;
   exec->killer = (cdam_exec_shell){
       .container_id = exec->name.container_id,
@@ -425,7 +442,7 @@ static bool copy_command(cdam_engine_exec *exec, const cdam_process_command *com
   exec->join = command->join_stderr;
   exec->discard[0] = command->discard_stdout;
   exec->discard[1] = command->discard_stderr;
-  exec->timeout_ms = command->timeout_ms;
+  if (command->timeout_ms) exec->timeout_ms = cdam_exec_until(command->timeout_ms) - cdam_now_ms();
   exec->grace_ms = command->grace_ms;
   if (command->user) snprintf(exec->name.user, sizeof exec->name.user, "%s", command->user);
   cdam_exec_make_marker(exec->name.marker);

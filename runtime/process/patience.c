@@ -63,10 +63,7 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
 cdam_status cdam_process_set_patience(cdam_process *process, int64_t timeout_ms, uint32_t grace_ms,
                                       cdam_error *err) {
   cdam_loop *loop = cdam_link_loop(process->link);
-  int64_t ms;
-  if (!loop || __builtin_add_overflow(timeout_ms, (int64_t)grace_ms + BEYOND_MS, &ms) ||
-      ms > INT64_MAX / 2)
-    return CDAM_OK;
+  if (!loop) return CDAM_OK; /* it has ended, and the link with it */
   cdam_process_patience *this = calloc(1, sizeof *this);
   if (!this) return cdam_fail_memory(err);
   process->patience = this;
@@ -74,7 +71,9 @@ cdam_status cdam_process_set_patience(cdam_process *process, int64_t timeout_ms,
   this->at_end.run = loop_ended;
   cdam_operation_init_in(&this->op, loop);
   cdam_loop_on_end(loop, &this->at_end);
-  return cdam_operation_after(&this->op, ms, look) ? CDAM_OK : cdam_fail_memory(err);
+  return cdam_operation_after(&this->op, timeout_ms + grace_ms + BEYOND_MS, look)
+             ? CDAM_OK
+             : cdam_fail_memory(err);
 }
 
 void cdam_process_patience_free(cdam_process_patience *patience) {

@@ -15,6 +15,11 @@
 
 #define DEFAULT_CAP ((size_t)1024 * 1024)
 
+int64_t cdam_exec_until(int64_t timeout_ms) {
+  bool fine = timeout_ms < CDAM_LONGEST_TIMEOUT_MS;
+  return cdam_now_ms() + (fine ? timeout_ms : CDAM_LONGEST_TIMEOUT_MS);
+}
+
 /* ---- what the caller asks for ---- */
 
 static bool is_text(const char *text) {
@@ -210,7 +215,7 @@ static void end(cdam_exec_operation *exec) {
 static bool copy_command(cdam_exec_operation *exec, const cdam_exec_command *command) {
   exec->stream.cap = command->output_cap ? command->output_cap : DEFAULT_CAP;
   exec->stream.tail = command->flags & CDAM_EXEC_KEEP_TAIL;
-  if (command->timeout_ms > 0) exec->until = cdam_now_ms() + command->timeout_ms;
+  if (command->timeout_ms > 0) exec->until = cdam_exec_until(command->timeout_ms);
   exec->body = cdam_exec_body_text(&(cdam_exec_body){
       .argv = command->argv,
       .env = command->env,

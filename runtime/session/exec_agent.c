@@ -301,7 +301,7 @@ cdam_status cdam_exec_agent_new(cdam_link *link, const cdam_exec_command *comman
   if (!exec) return cdam_fail_memory(err);
   exec->link = cdam_link_ref(link);
   exec->op.abort = cdam_exec_agent_abort;
-  if (command->timeout_ms > 0) exec->until = cdam_now_ms() + command->timeout_ms;
+  if (command->timeout_ms > 0) exec->until = cdam_exec_until(command->timeout_ms);
   exec->start = make_start(command);
   exec->result = calloc(1, sizeof *exec->result);
   if (!exec->start || !exec->result) {

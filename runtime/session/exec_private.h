@@ -94,6 +94,9 @@ typedef struct cdam_exec_operation {
 
 /* exec.c */
 
+/* When a command that begins now has run out of time; no time is too long. */
+int64_t cdam_exec_until(int64_t timeout_ms);
+
 /* POST /containers/{id}/exec. */
 void cdam_exec_send_create(cdam_exec_operation *exec, const char *body, cdam_step next);
 

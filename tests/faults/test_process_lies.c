@@ -475,6 +475,40 @@ SCRIPT(honest) {
   if (m->body_case == TO(START)) say_all(a, m->channel, 5);
 }
 
+/* The agent reckons with the timeout, too. */
+static uint64_t asked_timeout;
+
+SCRIPT(asked) {
+  ONLY(START);
+  asked_timeout = m->start->timeout_ms;
+  say_started(a, m->channel, 5, 10);
+  usleep(100 * 1000);
+  say_ends(a, m->channel);
+  say_exited(a, m->channel, exited_of(5));
+  say_done(a, m->channel);
+}
+
+static void the_longest_timeout(void **state) {
+  (void)state;
+  fixture *this = begin(asked, 5000);
+  cdam_process *process;
+  cdam_exec_result *result;
+  cdam_error err = {0};
+  const cdam_process_command command = {.argv = argv, .timeout_ms = INT64_MAX};
+  assert_int_equal(cdam_process_spawn(&this->session, &command, &process, &err), CDAM_OK);
+  assert_int_equal(to_the_end(process, &err), CDAM_OK);
+  assert_in_range(asked_timeout, 1, INT64_MAX / 2);
+  cdam_process_free(process);
+  assert_int_equal(cdam_exec(&this->session,
+                             &(cdam_exec_command){.argv = argv, .timeout_ms = INT64_MAX}, &result,
+                             &err),
+                   CDAM_OK);
+  assert_false(cdam_exec_result_timed_out(result));
+  assert_in_range(asked_timeout, 1, INT64_MAX / 2);
+  cdam_exec_result_free(result);
+  end(this);
+}
+
 /* That an honest one is believed shows that the rest is refused for what it says. */
 static void an_honest_agent(void **state) {
   (void)state;
@@ -634,6 +668,7 @@ int main(void) {
       cmocka_unit_test(attaching),
       cmocka_unit_test(listing),
       cmocka_unit_test(odd_errors),
+      cmocka_unit_test(the_longest_timeout),
       cmocka_unit_test(a_deadline_that_nobody_minds),
       cmocka_unit_test(a_timeout_that_nobody_minds),
   };
