@@ -100,7 +100,7 @@ static const char *missing_advice(const cli_args *args) {
 static const char *exited_advice(const cli_args *args) {
   if (args->command->takes_options) return "nothing was left behind";
   if (args->command->is_exec) return "bring it back with 'cofferdam resume' first";
-  return "look at it with 'docker logs', or give it up with 'cofferdam rm'";
+  return "see with 'docker inspect' how it ended, or give it up with 'cofferdam rm'";
 }
 
 static const char *not_ours_advice(const cli_args *args) {

@@ -13,15 +13,16 @@ typedef enum cdam_status {
 
   /* The call itself. */
   CDAM_ERR_ARGUMENT = 1,  /* a NULL or unusable argument; a call out of order */
-  CDAM_ERR_NO_MEMORY = 2, /* an allocation failed; nothing has changed */
-  CDAM_ERR_IO = 3,        /* a local file could not be read or written */
+  CDAM_ERR_NO_MEMORY = 2, /* an allocation failed */
+  CDAM_ERR_IO = 3,        /* a local file, source or sink could not be read or written */
   CDAM_ERR_CANCELLED = 4, /* the caller ended an operation early (loop.h) */
 
-  /* Options and states. No engine has been touched. */
+  /* Options and states. Nothing on the engine has been changed. */
   CDAM_ERR_INVALID = 10,     /* a field breaks its rule; `field` names it */
   CDAM_ERR_MALFORMED = 11,   /* the bytes or the JSON are not a state, or are damaged */
   CDAM_ERR_SEAL = 12,        /* the seal is wrong, missing, or by another key */
-  CDAM_ERR_UNSUPPORTED = 13, /* the state needs a feature that this library does not know */
+  CDAM_ERR_UNSUPPORTED = 13, /* the state needs a feature that this library does not know; or the
+                                sandbox's agent is older than what was asked of it */
   CDAM_ERR_POLICY = 14,      /* the client demands more isolation than this offers */
   CDAM_ERR_EXPIRED = 15,     /* the sandbox's deadline has passed */
 
@@ -50,7 +51,7 @@ typedef enum cdam_status {
   /* The sandbox's agent and files. */
   CDAM_ERR_NO_AGENT = 50, /* the sandbox has no agent, and this cannot be done without */
   CDAM_ERR_AGENT = 51,    /* the agent broke the protocol, ended, or does not answer */
-  CDAM_ERR_LIMIT = 52,    /* one of the agent's limits is reached */
+  CDAM_ERR_LIMIT = 52,    /* one of the agent's limits is reached, or a list is too long */
   CDAM_ERR_FILE = 53,     /* an operation on a file in the sandbox failed; `system_errno` */
   CDAM_ERR_OUTSIDE = 54   /* the path leads out of the workspace */
 } cdam_status;

@@ -204,6 +204,7 @@ CDAM_API void cdam_file_watch_free(cdam_file_watch *watch);
  * called in cdam_loop_dispatch; one that is a descriptor is waited for in the loop. What it points
  * to is borrowed until the operation's callback. A replacing or creating write that is cancelled
  * leaves what was there before, and nothing else; of others, what was done already stays.
+ * Since 0.1.
  */
 
 /* Free `bytes` with free(). */

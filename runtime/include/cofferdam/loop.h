@@ -27,9 +27,9 @@
  *
  *   They get the status and the error of the blocking call and, on CDAM_OK, what it hands out,
  *   which belongs to the callback's side from then on; otherwise that is NULL. `err` lives until
- * the callback returns. A callback may start operations, cancel others, and free anything:
- * sessions, results, also the loop (which then goes when the dispatch returns), but not the client.
- * It should not block, for the loop waits meanwhile; the blocking calls do work there.
+ *   the callback returns. A callback may start operations, cancel others, and free anything:
+ *   sessions, results, also the loop (which then goes when the dispatch returns), but not the
+ *   client. It should not block, for the loop waits meanwhile; the blocking calls do work there.
  *
  * What belongs to whom
  *

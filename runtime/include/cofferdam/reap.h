@@ -16,9 +16,9 @@ CDAM_BEGIN_DECLS
 
 /* How to reap. Start with {0}. */
 typedef struct cdam_reap_flags {
-  int64_t now;  /* seconds since 1970; 0: by the clock of this machine */
-  bool dry_run; /* nothing is removed, only told */
-  bool reserved[15];
+  int64_t now;       /* seconds since the epoch; 0: by the clock of this machine */
+  bool dry_run;      /* nothing is removed, only told */
+  bool reserved[15]; /* false */
 } cdam_reap_flags;
 
 /* What was found, the earliest deadline first. Opaque. Free with cdam_reap_report_free. */
@@ -45,8 +45,9 @@ CDAM_API void cdam_reap_report_free(cdam_reap_report *report);
 /* How many were found. Since 0.1. */
 CDAM_API size_t cdam_reap_count(const cdam_reap_report *report);
 
-/* Of entry `index`; NULL or 0 out of range. `failure` is NULL for one that was removed, or
- * was to be in a dry run; else why it was not. Strings belong to the report. Since 0.1. */
+/* Of entry `index`; NULL or 0 out of range. A deadline is in seconds since the epoch. `failure` is
+ * NULL for one that was removed, or was to be in a dry run; else why it was not. Strings belong to
+ * the report. Since 0.1. */
 CDAM_API const char *cdam_reap_session_id(const cdam_reap_report *report, size_t index);
 CDAM_API const char *cdam_reap_container_id(const cdam_reap_report *report, size_t index);
 CDAM_API int64_t cdam_reap_deadline(const cdam_reap_report *report, size_t index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sandboxes on an engine: create, resume, exec, stop, delete, list. */
+/* Sandboxes on an engine: create, resume, exec, ports, stop, delete, list. */
 #ifndef COFFERDAM_SESSION_H
 #define COFFERDAM_SESSION_H
 
@@ -27,10 +27,10 @@ typedef struct cdam_session cdam_session;
  * seconds after it let the deadline pass, the error's message names it. `options` is
  * copied.
  *
- * Free with cdam_session_free. CDAM_ERR_INVALID and CDAM_ERR_POLICY before the
- * engine is touched; CDAM_ERR_NOT_FOUND and CDAM_ERR_PULL for the image;
- * CDAM_ERR_DRIFT when the engine did not do as told; CDAM_ERR_EXITED; the engine's
- * errors. Since 0.1.
+ * Free with cdam_session_free. CDAM_ERR_INVALID, CDAM_ERR_POLICY and CDAM_ERR_EXPIRED (a
+ * deadline in the past) before the engine is touched; CDAM_ERR_NOT_FOUND and CDAM_ERR_PULL for
+ * the image; CDAM_ERR_NO_AGENT where the client insists on one; CDAM_ERR_DRIFT when the engine
+ * did not do as told; CDAM_ERR_EXITED; the engine's errors. Since 0.1.
  */
 CDAM_API CDAM_CHECK cdam_status cdam_create(cdam_client *client, const cdam_options *options,
                                             cdam_session **out, cdam_error *err);
@@ -215,7 +215,7 @@ CDAM_API CDAM_CHECK cdam_status cdam_session_stop(cdam_session *session, unsigne
 /* Deletes the sandbox of a state: its container, running or not. One that is already
  * gone is success. Only a container that bears this session's labels, or was adopted, is deleted;
  * otherwise CDAM_ERR_NOT_OURS. A drifted one is deleted too.
- * CDAM_ERR_INVALID, the engine's errors. Since 0.1. */
+ * CDAM_ERR_INVALID, CDAM_ERR_NOT_OURS, the engine's errors. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_delete(cdam_client *client, const cdam_state *state,
                                             cdam_error *err);
 
@@ -224,8 +224,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_delete(cdam_client *client, const cdam_stat
 /* The sandboxes of an engine at one moment. Opaque. Free with cdam_list_free. */
 typedef struct cdam_sandbox_list cdam_sandbox_list;
 
-/* All containers, running or not, that bear our labels. CDAM_ERR_NO_MEMORY, the
- * engine's errors. Since 0.1. */
+/* All containers, running or not, that bear our labels; adopted ones bear none. The engine's
+ * errors. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_list(cdam_client *client, cdam_sandbox_list **out,
                                           cdam_error *err);
 

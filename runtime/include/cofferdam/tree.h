@@ -30,7 +30,7 @@ typedef struct cdam_tree_options {
   bool parents;    /* upload: make missing directories above the top */
   bool sync;       /* upload: fsync */
   bool keep_going; /* download: leave out what cannot be read, and count it */
-  bool reserved[11];
+  bool reserved[11]; /* false */
 } cdam_tree_options;
 
 /* What was done, also by a call that failed: so far as it is known then. */
@@ -81,7 +81,7 @@ CDAM_API CDAM_CHECK cdam_status cdam_tree_download_tar(cdam_session *session, co
 /* ---- in a loop ----
  *
  * The calls of the same names; see <cofferdam/loop.h>. Local files are read and written in the
- * dispatch, some at a time. A cancelled one stops at once, as after an error. */
+ * dispatch, some at a time. A cancelled one stops at once, as after an error. Since 0.1. */
 
 /* `result` is never NULL, and lives until the callback returns. */
 typedef void (*cdam_tree_callback)(void *user, cdam_status status, const cdam_tree_result *result,

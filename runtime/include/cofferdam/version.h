@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The versions of the headers, the library and the schema. */
 #ifndef COFFERDAM_VERSION_H
 #define COFFERDAM_VERSION_H
 
