@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,13 @@ cdam_loop *cdam_client_borrow_loop(cdam_client *client) {
   }
   if (loop) memcpy(loop->api_version, api_version, sizeof api_version);
   return loop;
+}
+
+cdam_status cdam_fail_loop(cdam_error *err) {
+  int error = errno;
+  if (error != EMFILE && error != ENFILE) return cdam_fail_memory(err);
+  return cdam_fail(err, CDAM_ERR_IO, "cannot prepare for a connection to the engine: %s",
+                   strerror(error));
 }
 
 void cdam_client_return_loop(cdam_client *client, cdam_loop *loop) {

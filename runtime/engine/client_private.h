@@ -63,8 +63,12 @@ cdam_status cdam_client_config_copy(const cdam_client_config *from, cdam_client_
                                     cdam_error *err);
 void cdam_client_config_clear(cdam_client_config *config);
 
-/* client.c: takes an idle loop or makes one; NULL when out of memory. */
+/* client.c: takes an idle loop or makes one; NULL when out of memory or of descriptors. */
 cdam_loop *cdam_client_borrow_loop(cdam_client *client);
+
+/* Right after there was none: CDAM_ERR_NO_MEMORY, or CDAM_ERR_IO for want of a descriptor. */
+cdam_status cdam_fail_loop(cdam_error *err);
+
 void cdam_client_return_loop(cdam_client *client, cdam_loop *loop);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "engine/client_private.h"
 #include "engine/exchange.h"
 #include "engine/poller.h"
 
@@ -20,8 +21,9 @@ cdam_status cdam_loop_new(cdam_client *client, cdam_loop **out, cdam_error *err)
   if (!client || !out) return cdam_fail(err, CDAM_ERR_ARGUMENT, "client or out is NULL");
   cdam_loop *loop = cdam_loop_make(client);
   if (!loop || !cdam_poller_add_timer(loop)) {
+    cdam_status status = cdam_fail_loop(err);
     cdam_loop_destroy(loop);
-    return cdam_fail_memory(err);
+    return status;
   }
   cdam_loop_set_max_connections(loop, DEFAULT_CONNECTIONS);
   *out = loop;

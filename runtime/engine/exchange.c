@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/exchange.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -108,10 +109,16 @@ void cdam_exchange_free(cdam_exchange *exchange) {
 
 /* ---- what libcurl calls ---- */
 
+/* Why there is none, libcurl would not tell. An address family that is not there is no reason:
+ * another address may do. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
-  (void)user;
   (void)purpose;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  cdam_exchange *exchange = user;
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd < 0 && errno != EAFNOSUPPORT)
+    cdam_fail(&exchange->error, CDAM_ERR_CONNECT, "cannot connect to the engine at %s: %s",
+              exchange->loop->client->config.endpoint, strerror(errno));
+  return fd;
 }
 
 /* libcurl sends a request again when a connection that it used before turns out to be dead,
@@ -244,7 +251,7 @@ static bool set_constants(cdam_exchange *exchange) {
   bad |= SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)INT64_MAX);
   bad |= SET(CURLOPT_USERAGENT, "cofferdam/" CDAM_VERSION);
   bad |= SET(CURLOPT_TCP_NODELAY, 1L) | SET(CURLOPT_TCP_KEEPALIVE, 1L);
-  bad |= SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  bad |= SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) | SET(CURLOPT_OPENSOCKETDATA, exchange);
   bad |= SET(CURLOPT_PREREQFUNCTION, before_request) | SET(CURLOPT_PREREQDATA, exchange);
   bad |= SET(CURLOPT_HEADERFUNCTION, take_head) | SET(CURLOPT_HEADERDATA, exchange);
   bad |= SET(CURLOPT_WRITEFUNCTION, take_body) | SET(CURLOPT_WRITEDATA, exchange);

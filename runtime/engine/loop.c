@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/loop.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ static bool set_up(cdam_loop *loop) {
 }
 
 cdam_loop *cdam_loop_make(cdam_client *client) {
+  errno = 0;
   cdam_loop *loop = calloc(1, sizeof *loop);
   if (!loop) return NULL;
   loop->client = client;
@@ -49,7 +51,9 @@ cdam_loop *cdam_loop_make(cdam_client *client) {
   TAILQ_INIT(&loop->posted);
   TAILQ_INIT(&loop->at_end);
   if (set_up(loop)) return loop;
+  int error = errno;
   cdam_loop_destroy(loop);
+  errno = error;
   return NULL;
 }
 

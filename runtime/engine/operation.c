@@ -199,7 +199,7 @@ cdam_status cdam_operation_run_in(cdam_operation *op, cdam_loop *loop, cdam_step
 cdam_status cdam_operation_run(cdam_operation *op, cdam_client *client, cdam_step start,
                                cdam_error *err) {
   cdam_loop *loop = cdam_client_borrow_loop(client);
-  if (!loop) return cdam_fail_memory(err);
+  if (!loop) return cdam_fail_loop(err);
   cdam_status status = cdam_operation_run_in(op, loop, start, err);
   cdam_client_return_loop(client, loop);
   return status;

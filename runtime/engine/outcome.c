@@ -17,6 +17,7 @@ static cdam_status no_retry(cdam_error *err) {
 bool cdam_exchange_was_crowded_out(const cdam_exchange *exchange, CURLcode result) {
   long number = 0;
   if (result != CURLE_COULDNT_CONNECT || exchange->sendings) return false;
+  if (exchange->error.code != CDAM_OK) return false; /* it has no socket */
   if (!exchange->loop->client->endpoint.socket_path) return false;
   curl_easy_getinfo(exchange->easy, CURLINFO_OS_ERRNO, &number);
   return number == 0 || number == EAGAIN;

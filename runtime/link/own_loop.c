@@ -9,7 +9,7 @@
 #include "engine/client_private.h"
 #include "link/session_link.h"
 
-/* NULL when out of memory. */
+/* NULL when out of memory or of descriptors. */
 static cdam_own_loop *new_own_loop(cdam_client *client) {
   cdam_own_loop *own = calloc(1, sizeof *own);
   if (!own) return NULL;
@@ -60,7 +60,7 @@ cdam_loop *cdam_session_own_loop(cdam_session *session) {
 cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
                                   cdam_error *err) {
   cdam_loop *loop = cdam_session_own_loop(session);
-  if (!loop) return cdam_fail_memory(err);
+  if (!loop) return cdam_fail_loop(err);
   cdam_status status = cdam_loop_check_blocking(loop, err);
   if (status != CDAM_OK) return status;
   *own = session->own_loop;

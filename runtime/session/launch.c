@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/answer.h"
+#include "engine/client_private.h"
 #include "link/session_link.h"
 #include "session/agent_container.h"
 #include "session/session.h"
@@ -262,7 +263,7 @@ cdam_status cdam_launch_run(cdam_launch *launch, cdam_step start, cdam_session *
                             cdam_error *err) {
   cdam_loop *loop = cdam_session_own_loop(launch->session);
   cdam_status status =
-      loop ? cdam_operation_run_in(&launch->op, loop, start, err) : cdam_fail_memory(err);
+      loop ? cdam_operation_run_in(&launch->op, loop, start, err) : cdam_fail_loop(err);
   *out = take_session(launch, status);
   if (*out) cdam_session_spare_loop(*out);
   free_launch(launch);

@@ -13,6 +13,7 @@
 #include <cofferdam/tree.h>
 
 #include "base/fail.h"
+#include "engine/client_private.h"
 #include "engine/exchange.h"
 #include "engine/sigpipe.h"
 #include "link/pump.h"
@@ -143,7 +144,7 @@ cdam_status cdam_tree_upload_tar(cdam_session *session, const cdam_source *sourc
   if (status == CDAM_OK) status = cdam_source_check(source, "source", err);
   if (status != CDAM_OK) return status;
   p.loop = cdam_session_own_loop(session);
-  if (!p.loop) return cdam_fail_memory(err);
+  if (!p.loop) return cdam_fail_loop(err);
   status = cdam_loop_check_blocking(p.loop, err);
   if (status == CDAM_OK) status = cdam_archive_read_new(give_bytes, &p, &feed, err);
   if (status == CDAM_OK)
