@@ -133,9 +133,10 @@ static void make_link(agent_peer *peer, uint32_t number, const MSG(MakeLink) * r
   if (!request->hard) {
     reply(peer, number, make_symbolic(&place, &request->target), STEP(CREATE));
   } else if (agent_place_or_fail(peer, number, &request->target, &old)) {
-    bool ok = agent_place_open_parent(&place, false) && agent_place_open_parent(&old, false) &&
-              linkat(old.parent, old.name, place.parent, place.name, 0) == 0;
-    reply(peer, number, ok, STEP(CREATE));
+    bool open = agent_place_open_parent(&place, false) && agent_place_open_parent(&old, false);
+    bool ok = open && linkat(old.parent, old.name, place.parent, place.name, 0) == 0;
+    /* EXDEV of the link itself is another file system, and leads nowhere. */
+    reply(peer, number, ok, open ? STEP(UNSPECIFIED) : STEP(OPEN));
     agent_place_close(&old);
   }
   agent_place_close(&place);

@@ -6,7 +6,12 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#endif
 
 #define TYPE(NAME) COFFERDAM__AGENT__V1__ENTRY_TYPE__ENTRY_TYPE_##NAME
 
@@ -14,7 +19,13 @@ typedef struct receiver {
   agent_channel channel;
   int parent; /* of the tree's top */
   int top;    /* the top directory; -1 while there is none */
-  int file;   /* being written; -1 */
+  int file;   /* being written, in that directory under that name until it is whole; -1 */
+  int directory;
+  char temporary_name[32];
+  char file_name[256];
+  char path[AGENT_MAX_PATH]; /* its path in the tree, for errors */
+  size_t path_length;
+  int step; /* what an entry failed at */
   bool begun;
   bool set_owner;
   bool sync;
@@ -24,9 +35,22 @@ typedef struct receiver {
   char name[256];     /* of the top */
 } receiver;
 
+static void close_file(receiver *r) {
+  int error = errno;
+  close(r->file);
+  close(r->directory);
+  r->file = -1;
+  errno = error;
+}
+
+static void drop_file(receiver *r) {
+  unlinkat(r->directory, r->temporary_name, 0);
+  close_file(r);
+}
+
 static void release(agent_channel *channel) {
   receiver *r = (receiver *)channel;
-  if (r->file >= 0) close(r->file);
+  if (r->file >= 0) drop_file(r);
   if (r->top >= 0) close(r->top);
   if (r->parent >= 0) close(r->parent);
 }
@@ -34,7 +58,7 @@ static void release(agent_channel *channel) {
 static void fail(receiver *r, int step, int system_errno, const ProtobufCBinaryData *path) {
   MSG(Error) error = MSG_INIT(ERROR);
   agent_error_system(&error, step, system_errno);
-  if (path) error.path = *path;
+  error.path = *path;
   agent_channel_done(&r->channel, &error);
 }
 
@@ -121,10 +145,26 @@ static bool make_directory(receiver *r, const spot *s) {
 }
 
 static bool make_file(receiver *r, const spot *s, const MSG(Entry) * entry) {
-  int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  r->file = openat(s->directory, s->name, flags, 0600);
-  if (r->file < 0 && make_way(r, s)) r->file = openat(s->directory, s->name, flags, 0600);
-  if (r->file < 0) return false;
+  struct stat old;
+  if (fstatat(s->directory, s->name, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+      (!r->replace || S_ISDIR(old.st_mode))) {
+    errno = r->replace ? EISDIR : EEXIST;
+    return false;
+  }
+  errno = ENAMETOOLONG;
+  if (strlen(s->name) >= sizeof r->file_name) return false;
+  memcpy(r->file_name, s->name, strlen(s->name) + 1);
+  if (entry->path.len) memcpy(r->path, entry->path.data, entry->path.len);
+  r->path_length = entry->path.len;
+  r->directory = fcntl(s->directory, F_DUPFD_CLOEXEC, 4);
+  if (r->directory < 0) return false;
+  agent_temporary_name(r->temporary_name);
+  r->file = openat(r->directory, r->temporary_name,
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (r->file < 0) {
+    close_file(r);
+    return false;
+  }
   r->wanted =
       (struct stat){.st_mode = entry->mode & 07777, .st_uid = entry->uid, .st_gid = entry->gid};
   r->wanted.st_mtim = (struct timespec){entry->mtime_s, (long)entry->mtime_ns};
@@ -155,6 +195,7 @@ static bool make_hard_link(receiver *r, const spot *s, const MSG(Entry) * entry)
     ok = false;
   }
   if (ok) {
+    r->step = STEP(UNSPECIFIED); /* EXDEV would be another file system */
     ok = linkat(old.directory, old.name, s->directory, s->name, 0) == 0;
     if (!ok && make_way(r, s)) ok = linkat(old.directory, old.name, s->directory, s->name, 0) == 0;
   }
@@ -216,12 +257,13 @@ static void take_entry(agent_channel *channel, const MSG(Entry) * entry) {
     fail(r, STEP(OPEN), errno, &entry->path);
     return;
   }
+  r->step = STEP(CREATE);
   bool ok = make(r, &s, entry);
   leave_spot(&s);
   if (ok)
     agent_channel_consumed(channel, 64 + entry->path.len + entry->target.len, false);
   else
-    fail(r, STEP(CREATE), errno, &entry->path);
+    fail(r, r->step, errno, &entry->path);
 }
 
 static bool write_all(int fd, const uint8_t *data, size_t length) {
@@ -239,16 +281,16 @@ static bool finish_file(receiver *r) {
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, r->wanted.st_mtim};
   bool ok = (!r->set_owner || fchown(r->file, r->wanted.st_uid, r->wanted.st_gid) == 0) &&
             fchmod(r->file, r->wanted.st_mode) == 0 && futimens(r->file, times) == 0 &&
-            (!r->sync || fsync(r->file) == 0);
-  int error = errno;
-  close(r->file);
-  r->file = -1;
-  errno = error;
+            (!r->sync || fsync(r->file) == 0) &&
+            syscall(SYS_renameat2, r->directory, r->temporary_name, r->directory, r->file_name,
+                    r->replace ? 0 : RENAME_NOREPLACE) == 0;
+  if (ok) close_file(r);
   return ok;
 }
 
 static void take_data(agent_channel *channel, const MSG(Data) * data) {
   receiver *r = (receiver *)channel;
+  const ProtobufCBinaryData path = {r->path_length, (uint8_t *)r->path};
   if (r->file < 0) {
     if (data->end && data->data.len == 0)
       agent_channel_done(channel, NULL);
@@ -257,11 +299,11 @@ static void take_data(agent_channel *channel, const MSG(Data) * data) {
     return;
   }
   if (!write_all(r->file, data->data.data, data->data.len)) {
-    fail(r, STEP(WRITE), errno, NULL);
+    fail(r, STEP(WRITE), errno, &path);
     return;
   }
   if (data->end && !finish_file(r)) {
-    fail(r, STEP(ATTRIBUTES), errno, NULL);
+    fail(r, STEP(ATTRIBUTES), errno, &path);
     return;
   }
   if (data->data.len) agent_channel_consumed(channel, data->data.len + 16, false);

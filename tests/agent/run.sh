@@ -34,7 +34,7 @@ run_tests() {
   exec "$root/codegen/python" -W ignore "$root/tests/tap_unittest.py" "${@/%/.py}"
 }
 
-local_tests=(test_processes test_files test_protocol test_escapes)
+local_tests=(test_processes test_files test_protocol test_escapes test_full)
 case ${1:-} in
   address)
     AGENT=$(address_agent)
