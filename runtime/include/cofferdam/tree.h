@@ -13,8 +13,8 @@
  *
  * Trees are at most 128 directories deep. A file is copied as long as it was when it was opened;
  * when it then turns out shorter, an upload fails with CDAM_ERR_IO, and a download has what there
- * was. On an error, what was made so far stays, but no half file in a download: each has a
- * temporary name (".cofferdam-" and 16 digits) until it is complete.
+ * was. On an error, what was made so far stays, but no half file: each has a temporary name
+ * (".cofferdam-" and 16 digits) until it is complete.
  */
 #ifndef COFFERDAM_TREE_H
 #define COFFERDAM_TREE_H
