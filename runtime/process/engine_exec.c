@@ -125,6 +125,7 @@ static void fail_memory(cdam_engine_exec *exec) {
 static void explained(cdam_operation *op, const cdam_reply *reply) {
   cdam_engine_exec *exec = (cdam_engine_exec *)op;
   cdam_explain(reply, &exec->trouble, NULL); /* else it is what it was taken for */
+  cdam_engine_name_refusal(&exec->trouble);
   cdam_engine_exec_fail(exec, &exec->trouble);
 }
 

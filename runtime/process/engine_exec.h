@@ -119,6 +119,9 @@ void cdam_engine_exec_explain(cdam_engine_exec *exec, const cdam_error *error);
 
 /* ---- engine_look.c ---- */
 
+/* Some engines refuse a user that is not there, and so nothing was started. */
+void cdam_engine_name_refusal(cdam_error *refused);
+
 /* The phase has changed: looks as often as the new one needs. */
 void cdam_engine_look(cdam_engine_exec *exec);
 void cdam_engine_look_away(cdam_engine_exec *exec);

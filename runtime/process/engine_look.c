@@ -77,15 +77,25 @@ static int reason_of(const char *said) {
       {"No such file", ENOENT, NULL},       {"not a directory", ENOTDIR, NULL},
       {"exec format error", ENOEXEC, NULL}, {"argument list too long", E2BIG, NULL},
   };
-  const char *last = NULL;
+  /* Podman adds what it makes of all that. */
+  const char *end = NULL, *last = NULL;
+  for (const char *at = said; (at = strstr(at, ": OCI ")); at++)
+    end = at;
+  if (end && strchr(end, '"')) end = NULL;
   int number = 0;
   for (size_t i = 0; i < COUNT(hints); i++)
     for (const char *at = said; (at = strstr(at, hints[i].words)); at++) {
-      if (last && at <= last) continue;
+      if ((last && at <= last) || (end && at >= end)) continue;
       last = at;
       number = hints[i].number;
     }
   return number;
+}
+
+void cdam_engine_name_refusal(cdam_error *refused) {
+  if (refused->code != CDAM_ERR_ENGINE || strcmp(member_of(refused->message), "user") != 0) return;
+  refused->code = CDAM_ERR_NOT_STARTED;
+  snprintf(refused->field, sizeof refused->field, "user");
 }
 
 static void not_started(cdam_engine_exec *exec) {
@@ -144,7 +154,9 @@ static void look_after_end(cdam_engine_exec *exec, const cdam_exec_state *state,
   if (state && state->ended) {
     bool started = exec->process->track.started;
     exec->process->track.started = true;
-    if (!started && cdam_exec_was_not_started(state, !exec->spoke, exec->said))
+    /* A terminal has one stream. */
+    bool silent = !exec->spoke || exec->process->terminal;
+    if (!started && cdam_exec_was_not_started(state, silent, exec->said))
       not_started(exec);
     else
       ended(exec, state);

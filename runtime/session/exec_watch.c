@@ -67,10 +67,10 @@ static bool mentions_runtime(const char *said) {
 /* A program that was never started has no process id. An engine that forgets the id of every
  * process that has ended is recognised by what its runtime has to say. */
 bool cdam_exec_was_not_started(const cdam_exec_state *state, bool silent, const char *said) {
-  if (state->exit_code != 126 && state->exit_code != 127) return false;
+  bool usual = state->exit_code == 126 || state->exit_code == 127;
   if (!state->no_process) return false;
-  if (!state->forgets_pid) return true;
-  return silent && mentions_runtime(said);
+  if (!state->forgets_pid) return usual;
+  return (usual || state->exit_code == 125) && silent && mentions_runtime(said);
 }
 
 /* Docker tells on stdout why a program could not be started; it belongs on stderr. */
@@ -96,6 +96,7 @@ static void succeed(cdam_exec_operation *exec, const cdam_exec_state *state) {
   exec->result->exit_code = (int)state->exit_code;
   exec->result->not_started = cdam_exec_was_not_started(state, exec->stream.out.total == 0,
                                                         cdam_buffer_text(&exec->stream.err.kept));
+  if (exec->result->not_started && exec->result->exit_code == 125) exec->result->exit_code = 126;
   if (exec->result->not_started && !move_to_stderr(&exec->stream)) {
     cdam_fail_memory(&error);
     cdam_exec_finish(exec, &error);

@@ -6,6 +6,7 @@
 #include "exec_fixture.h"
 #include "link/session_link.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MADE(id, often)                                                                            \
@@ -89,10 +90,66 @@ static void the_longest_timeout(void **state) {
   finish(this);
 }
 
+/* Podman has a number of its own for what its runtime could not do, and forgets process ids. */
+#define PODMAN(code) "{\"Running\":false,\"ExitCode\":" code ",\"Pid\":0,\"CanRemove\":true}"
+#define RUNTIME_SAID                                                                               \
+  "\2\0\0\0\0\0\0\x69"                                                                             \
+  "Error: runc: exec failed: unable to start: chdir to cwd (\"/x\") failed: "                      \
+  "not a directory: OCI runtime error"
+
+static void what_a_runtime_could_not_do(void **state) {
+  (void)state;
+  static const scripted_rule rules[] = {
+      MADE("aaaa", 0),
+      {.path = "/exec/aaaa/start", .reply = {RAW(RUNTIME_SAID), .end = SCRIPTED_CLOSE}},
+      {.path = "/exec/aaaa/json", .reply = {200, .body = PODMAN("125")}},
+  };
+  fixture *this = BEGIN(rules, 2000);
+  const cdam_process_command command = {.argv = exec_argv};
+  cdam_process *process;
+  cdam_error err = {0};
+  assert_int_equal(cdam_process_spawn(&this->session, &command, &process, &err),
+                   CDAM_ERR_NOT_STARTED);
+  assert_null(process);
+  assert_string_equal(err.field, "workdir");
+  assert_int_equal(err.system_errno, ENOTDIR);
+  cdam_exec_result *result;
+  assert_int_equal(run(this, 0, &result, &err), CDAM_OK);
+  assert_true(cdam_exec_result_not_started(result));
+  assert_int_equal(cdam_exec_result_exit_code(result), 126);
+  cdam_exec_result_free(result);
+  finish(this);
+}
+
+/* A command that ends with this number ended with it. */
+static void a_command_with_that_number(void **state) {
+  (void)state;
+  static const scripted_rule rules[] = {
+      MADE("aaaa", 0),
+      {.path = "/exec/aaaa/start", .reply = {RAW(HELLO), .end = SCRIPTED_CLOSE}},
+      {.path = "/exec/aaaa/json", .reply = {200, .body = PODMAN("125")}},
+  };
+  fixture *this = BEGIN(rules, 2000);
+  cdam_process *process = spawn(this, 0);
+  cdam_process_exit exit;
+  cdam_error err = {0};
+  assert_int_equal(cdam_process_wait(process, -1, &exit, &err), CDAM_OK);
+  assert_int_equal(exit.code, 125);
+  cdam_process_free(process);
+  cdam_exec_result *result;
+  assert_int_equal(run(this, 0, &result, &err), CDAM_OK);
+  assert_false(cdam_exec_result_not_started(result));
+  assert_int_equal(cdam_exec_result_exit_code(result), 125);
+  cdam_exec_result_free(result);
+  finish(this);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_shell_without_end),
       cmocka_unit_test(the_longest_timeout),
+      cmocka_unit_test(what_a_runtime_could_not_do),
+      cmocka_unit_test(a_command_with_that_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
