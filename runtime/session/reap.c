@@ -12,6 +12,7 @@
 #include "options/formats.h"
 #include "session/container_list.h"
 #include "session/deadline.h"
+#include "session/engine_time.h"
 #include "session/reap.h"
 #include "session/session_private.h"
 
@@ -148,6 +149,31 @@ static void list(cdam_operation *op, const cdam_reply *reply) {
   cdam_container_list_send(op, "\"" CDAM_LABEL_SESSION "\",\"" CDAM_LABEL_DEADLINE "\"", listed);
 }
 
+static void clock_told(cdam_operation *op, const cdam_reply *reply) {
+  reap_operation *this = (reap_operation *)op;
+  cdam_error error;
+  json_t *info = NULL;
+  cdam_status status = cdam_answer_json(reply, "ask for the engine's time", &info, &error);
+  int64_t told = cdam_engine_time(cdam_json_string_at(info, "SystemTime"));
+  json_decref(info);
+  if (status != CDAM_OK) {
+    cdam_operation_finish(op, status, &error);
+    return;
+  }
+  this->flags.now = (int64_t)time(NULL);
+  if (told && told < this->flags.now) this->flags.now = told;
+  list(op, NULL);
+}
+
+/* A sandbox's agent goes by the engine's clock. Where the clock here is ahead of it, a sandbox that
+ * still runs by right must stay. */
+static void begin(cdam_operation *op, const cdam_reply *reply) {
+  if (((reap_operation *)op)->flags.now)
+    list(op, reply);
+  else
+    cdam_operation_send(op, &(cdam_request){.method = "GET", .path = "/info"}, clock_told);
+}
+
 /* ---- beginning and end ---- */
 
 static cdam_status prepare(const cdam_reap_flags *flags, reap_operation **out, cdam_error *err) {
@@ -160,7 +186,6 @@ static cdam_status prepare(const cdam_reap_flags *flags, reap_operation **out, c
     return cdam_fail_memory(err);
   }
   if (flags) this->flags = *flags;
-  if (!this->flags.now) this->flags.now = (int64_t)time(NULL);
   *out = this;
   return CDAM_OK;
 }
@@ -185,7 +210,7 @@ cdam_status cdam_reap(cdam_client *client, const cdam_reap_flags *flags, cdam_re
   reap_operation *this = NULL;
   cdam_status status = prepare(flags, &this, err);
   if (status != CDAM_OK) return status;
-  status = cdam_operation_run(&this->op, client, list, err);
+  status = cdam_operation_run(&this->op, client, begin, err);
   *out = take_report(this, status);
   end(this);
   return status;
@@ -207,7 +232,7 @@ cdam_status cdam_reap_start(cdam_loop *loop, const cdam_reap_flags *flags,
   if (status != CDAM_OK) return status;
   this->callback = callback;
   this->op.user = user;
-  status = cdam_operation_submit(&this->op, loop, list, completed, err);
+  status = cdam_operation_submit(&this->op, loop, begin, completed, err);
   if (status != CDAM_OK)
     end(this);
   else if (operation)

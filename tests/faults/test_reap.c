@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -196,6 +197,50 @@ static void arguments(void **state) {
   cdam_reap_report_free(NULL);
 }
 
+/* ---- the clock ---- */
+
+/* How many of three deadlines are over: 1970, an hour ago, in an hour. */
+static size_t found_at(const char *info) {
+  char list[4096];
+  int64_t now = (int64_t)time(NULL);
+  snprintf(list, sizeof list,
+           "[" SANDBOX("1", "\"1\"") "," SANDBOX("2", "\"%lld\"") "," SANDBOX("3", "\"%lld\"") "]",
+           (long long)now - 3600, (long long)now + 3600);
+  const scripted_rule rules[] = {
+      {.method = "GET", .path = "/info", .reply = {200, .body = info}},
+      {.method = "GET", .path = "/containers/json*", .reply = {200, .body = list}}};
+  cdam_reap_report *report;
+  cdam_error err;
+  start(rules, 2);
+  if (cdam_reap(client, &(cdam_reap_flags){.dry_run = true}, &report, &err))
+    fail_msg("%s", err.message);
+  size_t count = cdam_reap_count(report);
+  cdam_reap_report_free(report);
+  stop();
+  return count;
+}
+
+/* The earlier of both counts: a client that is ahead ends nobody's sandbox, nor does an engine. */
+static void both_clocks_count(void **state) {
+  (void)state;
+  assert_int_equal(found_at("{\"SystemTime\":\"2001-01-01T00:00:00.5Z\"}"), 1);
+  assert_int_equal(found_at("{\"SystemTime\":\"9998-01-01T00:00:00Z\"}"), 2);
+  assert_int_equal(found_at("{\"SystemTime\":\"today\"}"), 2);
+  assert_int_equal(found_at("{\"SystemTime\":7}"), 2);
+  assert_int_equal(found_at("{}"), 2);
+}
+
+static void an_engine_without_a_clock_is_an_error(void **state) {
+  (void)state;
+  const scripted_rule rules[] = {
+      {.method = "GET", .path = "/info", .reply = {500, .body = "{\"message\":\"broken\"}"}}};
+  cdam_reap_report *report;
+  start(rules, 1);
+  assert_int_equal(cdam_reap(client, NULL, &report, NULL), CDAM_ERR_ENGINE);
+  assert_null(report);
+  stop();
+}
+
 /* ---- in a loop ---- */
 
 static void reaped(void *user, cdam_status status, cdam_reap_report *report,
@@ -285,6 +330,8 @@ int main(void) {
       cmocka_unit_test(one_that_stays_is_told_and_the_others_go),
       cmocka_unit_test(an_engine_that_fails_is_an_error),
       cmocka_unit_test(arguments),
+      cmocka_unit_test(both_clocks_count),
+      cmocka_unit_test(an_engine_without_a_clock_is_an_error),
       cmocka_unit_test(without_blocking),
       cmocka_unit_test(what_is_over_is_neither_resumed_nor_created),
       cmocka_unit_test(what_is_over_can_be_deleted),

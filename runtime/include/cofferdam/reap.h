@@ -16,7 +16,8 @@ CDAM_BEGIN_DECLS
 
 /* How to reap. Start with {0}. */
 typedef struct cdam_reap_flags {
-  int64_t now;       /* seconds since the epoch; 0: by the clock of this machine */
+  int64_t now;       /* seconds since the epoch; 0: by the clock of this machine and by the
+                        engine's, so that one that is wrong removes nothing too early */
   bool dry_run;      /* nothing is removed, only told */
   bool reserved[15]; /* false */
 } cdam_reap_flags;
