@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/agent_container.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"

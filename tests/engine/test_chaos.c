@@ -8,7 +8,6 @@
  * earlier run, COFFERDAM_CHAOS_REVIVALS has one sandbox survive so many more engines. Run by
  * own_engine.sh.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

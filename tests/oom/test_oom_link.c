@@ -3,7 +3,6 @@
  * waits for a number; a large message comes for each. */
 #include "../faults/link_fixture.h"
 #include "exhaust.h"
-#include "failing_malloc.h"
 
 #define CALLS 3
 
