@@ -223,7 +223,7 @@ static void test_no_answer(void **state) {
     int64_t begin = cdam_now_ms();
     play_open(&p, s.loop, PATH, "{}", 200);
     play_until(&p, &p.closed);
-    assert_in_range(cdam_now_ms() - begin, 190, 1500);
+    assert_in_range(cdam_now_ms() - begin, 190, 30000);
     assert_int_equal(p.status, CDAM_ERR_TIMEOUT);
     assert_non_null(strstr(p.error.message, "200 ms"));
     play_end(&p);

@@ -105,11 +105,11 @@ static void run_talker(conduct *talker, size_t most) {
       {.path = "/exec/aaaa/start", .talk = talk, .user = talker},
       {.path = "/exec/aaaa/json", .reply = {200, .body = ENDED("7")}},
   };
-  fixture *this = BEGIN(rules, 2000);
+  fixture *this = BEGIN(rules, 20000);
   both_ends ends = {.most = most};
   int64_t before = cdam_now_ms();
   expect_hello(this, &ends);
-  assert_true(cdam_now_ms() - before < 1500);
+  assert_true(cdam_now_ms() - before < 2900); /* nothing found it silent */
   const char *body = scripted_engine_request(this->engine, "POST", CREATE, 0)->body;
   assert_non_null(strstr(body, "\"AttachStdin\":true,"));
   end(this);
@@ -266,7 +266,7 @@ static void a_stream_that_is_never_closed(void **state) {
   both_ends ends = {.most = SIZE_MAX};
   int64_t before = cdam_now_ms();
   expect_hello(this, &ends);
-  assert_in_range(cdam_now_ms() - before, 2900, 5500);
+  assert_in_range(cdam_now_ms() - before, 2900, 5900);
   end(this);
 }
 
@@ -321,7 +321,7 @@ static void the_deadline(void **state) {
   cdam_exec_result *result;
   int64_t before = cdam_now_ms();
   assert_int_equal(cdam_exec(&this->session, &command, &result, NULL), CDAM_OK);
-  assert_true(cdam_now_ms() - before < 1000); /* the rest of the output was read */
+  assert_true(cdam_now_ms() - before < 1900); /* the rest of the output was read */
   assert_true(cdam_exec_result_timed_out(result));
   assert_false(cdam_exec_result_still_running(result));
   cdam_exec_result_free(result);

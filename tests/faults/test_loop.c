@@ -194,22 +194,22 @@ static void test_timeouts(void **state) {
   (void)state;
   static const scripted_rule rules[] = {
       {.path = CREATE, .reply = {.end = SCRIPTED_HANG, .raw = "H"}}};
-  fixture *this = BEGIN(rules, 200);
+  fixture *this = BEGIN(rules, 1000);
   cdam_loop *loop = loop_of(this->session.client);
   outcome out = {0};
   int64_t begin = cdam_now_ms(), longest = 0;
   int dispatches = 0;
   start_exec(loop, this, &out);
   do {
-    wait_readable(loop, 1000);
+    wait_readable(loop, 30000);
     int64_t before = cdam_now_ms();
     cdam_loop_dispatch(loop);
     if (cdam_now_ms() - before > longest) longest = cdam_now_ms() - before;
     dispatches++;
   } while (!out.calls);
   assert_int_equal(out.status, CDAM_ERR_TIMEOUT);
-  assert_in_range(cdam_now_ms() - begin, 200, 900);
-  assert_in_range(longest, 0, 100);
+  assert_in_range(cdam_now_ms() - begin, 1000, 20000);
+  assert_in_range(longest, 0, 900);   /* no turn waits */
   assert_in_range(dispatches, 2, 40); /* it is quiet in between */
   cdam_loop_free(loop);
   end(this);
@@ -299,7 +299,7 @@ static void test_callbacks_that_cancel_others(void **state) {
       cdam_exec_start(this.loop, &on->session, &command, cancel_other, &this, NULL, NULL), CDAM_OK);
   int64_t begin = cdam_now_ms();
   drive(this.loop);
-  assert_in_range(cdam_now_ms() - begin, 0, 2000);
+  assert_in_range(cdam_now_ms() - begin, 0, 10000);
   assert_int_equal(this.out.status, CDAM_OK);
   assert_int_equal(other.calls, 1);
   assert_int_equal(other.status, CDAM_ERR_CANCELLED);
@@ -362,7 +362,7 @@ static void test_freeing_a_busy_loop(void **state) {
     cdam_loop_dispatch(loop);
   int64_t begin = cdam_now_ms();
   cdam_loop_free(loop);
-  assert_in_range(cdam_now_ms() - begin, 0, 500);
+  assert_in_range(cdam_now_ms() - begin, 0, 10000);
   for (int i = 0; i < 3; i++) {
     assert_int_equal(out[i].calls, 1);
     assert_int_equal(out[i].status, CDAM_ERR_CANCELLED);

