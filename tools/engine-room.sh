@@ -176,10 +176,11 @@ start_engine() {
 
 # What was not there before is removed again afterwards.
 import_image() {
-  local name=$1 kind=$2
+  local name=$1 kind=$2 changes=(--change 'ENV PATH=/bin' --change 'CMD ["/bin/sh"]')
   docker image inspect "$name" >/dev/null 2>&1 && return 0
+  [ "$kind" != empty ] || changes=()
   "$COFFERDAM_ROOT/tools/test-image.sh" "$kind" |
-    docker import --change 'ENV PATH=/bin' --change 'CMD ["/bin/sh"]' - "$name" >/dev/null
+    docker import "${changes[@]}" - "$name" >/dev/null
   images+=("$name")
 }
 
@@ -239,6 +240,7 @@ elif [[ $wants == *" tls "* ]]; then
 fi
 import_image busybox:test bare
 import_image cofferdam-test:latest full
+import_image cofferdam-empty:latest empty
 [[ $wants != *" registry "* ]] || start_registry
 
 run_as_caller "$@" </dev/null {leash_in}<&- &

@@ -6,15 +6,10 @@ set -euo pipefail
 . "$COFFERDAM_ROOT/tools/common.sh"
 
 need_packages "${BUILD_PACKAGES[@]}" "${ENGINE_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
-for tree in asan release tsan; do
-  build_tree "$tree"
-done
-# Compiled only: another compiler, other warnings.
-[ $# -gt 0 ] || build_tree clang
-
 # Other languages' libraries come from their registries, and where the tests run there is no
 # network. What could not be had is skipped there, and says so.
-if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
+build_languages() {
+  local folder
   need_tools "${LANGUAGE_TOOLS[@]}"
   need_packages python3-venv ca-certificates
   timeout 300 python3 tests/interop/agents_sdk/run.py \
@@ -26,7 +21,19 @@ if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
       codegen/python "$folder/run.py" --build "build-asan/$folder/work" >&2 ||
       say "not all of them; their tests will say so"
   done
+}
+
+build_tree asan
+languages=
+if [ $# -eq 0 ] || [[ " $* " == *" interop "* ]]; then
+  build_languages &
+  languages=$!
 fi
+build_tree release
+build_tree tsan programs_of_threads
+# Compiled only: another compiler, other warnings.
+[ $# -gt 0 ] || build_tree clang
+[ -z "$languages" ] || wait "$languages" || die "other languages' tools could not be had; see above"
 
 # The same holds for the foreign packages that the agent for arm64 is built with.
 if [ $# -eq 0 ] || [[ " $* " == *" agent"* ]]; then

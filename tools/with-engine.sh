@@ -5,9 +5,9 @@
 #
 #   tools/with-engine.sh [--tls] [--registry] COMMAND [ARG…]
 #
-# The command finds DOCKER_HOST and the images busybox:test and cofferdam-test:latest; with --tls
-# COFFERDAM_TEST_TLS_HOST and COFFERDAM_TEST_TLS_CERTS (a private engine only); with --registry
-# COFFERDAM_TEST_REGISTRY, which has cofferdam-test:latest and :two.
+# The command finds DOCKER_HOST and the images busybox:test, cofferdam-test:latest and
+# cofferdam-empty:latest; with --tls COFFERDAM_TEST_TLS_HOST and COFFERDAM_TEST_TLS_CERTS (a private
+# engine only); with --registry COFFERDAM_TEST_REGISTRY, which has cofferdam-test:latest and :two.
 #
 # A private engine lives in mount, network and process namespaces of its own, and so does the
 # command. It meets no other engine, and when the namespaces end nothing of it can be left:

@@ -224,7 +224,7 @@ class Client:
             except OSError:
                 pass
         try:
-            return self.process.wait(10)
+            return self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
@@ -236,7 +236,7 @@ class Client:
         self.close()
 
 
-def eventually(check, seconds=10, pause=0.02):
+def eventually(check, seconds=60, pause=0.02):
     end = time.time() + seconds
     while True:
         value = check()

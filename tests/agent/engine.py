@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sandboxes on a real engine, for the agent's tests: the agent comes from a volume named for its
-digest, into an empty image or the test image."""
-import hashlib
+"""Sandboxes on a real engine, for the agent's tests: the agent comes from a volume of this
+program's own, into an empty image or the test image."""
+import atexit
+import functools
 import io
 import json
 import os
@@ -33,15 +34,15 @@ def empty_image():
     return EMPTY
 
 
+@functools.cache
 def volume(path):
     """Filled once. The program is execute-only, so nothing in the sandbox can read it or look
     into its processes."""
     with open(path, "rb") as program:
         content = program.read()
-    name = "cofferdam-test-agent-" + hashlib.sha256(content).hexdigest()[:24]
-    if docker("volume", "ls", "-q", "--filter", "name=" + name):
-        return name
+    name = "cofferdam-test-agent-" + uuid.uuid4().hex
     docker("volume", "create", name)
+    atexit.register(docker, "volume", "rm", name, check=False)
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
         info = tarfile.TarInfo("cofferdam-agent")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import errno
 import os
+import shutil
 import time
 import unittest
 
@@ -16,6 +17,10 @@ class Files(Case):
         super().setUp()
         self.sh("rm -rf /workspace/* /workspace/.[a-z]*" if self.sandbox else
                 "rm -rf %s/* %s/.[a-z]*" % (self.workspace, self.workspace))
+
+    def outside(self, name):
+        """A directory that is not in the workspace, and no other agent's."""
+        return "/dev/shm/" + name if self.sandbox else self.workspace + "-" + name
 
     def sh(self, text):
         r = self.c.run(["/bin/sh", "-c", text])
@@ -169,7 +174,8 @@ class Files(Case):
     def test_nothing_leads_out(self):
         c = self.c
         w = c.hello.workspace.decode()
-        outside = "/tmp/agent-outside" if not self.sandbox else "/dev/shm/outside"
+        outside = self.outside("outside")
+        self.addCleanup(shutil.rmtree, outside, True)
         self.sh("rm -rf %s; mkdir %s; echo secret > %s/s" % (outside, outside, outside))
         self.sh("cd %s; ln -s %s abs; ln -s ../../../../../../..%s rel; ln -s %s/s file; mkdir d; "
                 "ln -s .. d/up; ln -s / root; ln -s /proc/self/fd magic" %
@@ -202,7 +208,8 @@ class Files(Case):
     def test_swapped_while_we_work(self):
         c = self.c
         w = c.hello.workspace.decode()
-        outside = "/tmp/agent-outside2" if not self.sandbox else "/dev/shm/outside2"
+        outside = self.outside("outside2")
+        self.addCleanup(shutil.rmtree, outside, True)
         self.sh("rm -rf %s; mkdir %s; echo secret > %s/s; mkdir -p %s/d; echo inside > %s/d/s" % (
             outside, outside, outside, w, w))
         swap = c.start(["/bin/sh", "-c", "cd %s; while :; do mv d e; ln -s %s d; rm d; mv e d; done"
@@ -332,7 +339,8 @@ class Files(Case):
 
     def test_hostile_trees(self):
         top = pb.Entry(type=D, mode=0o755)
-        outside = "/tmp/agent-outside3" if not self.sandbox else "/dev/shm/outside3"
+        outside = self.outside("outside3")
+        self.addCleanup(shutil.rmtree, outside, True)
         self.sh("rm -rf %s; mkdir %s; echo secret > %s/s" % (outside, outside, outside))
         door = pb.Entry(path=b"door", type=L, target=outside.encode())
         bad = [

@@ -154,7 +154,7 @@ class Hostile(unittest.TestCase):
                 b"*agent\\ relay) kill -9 $p;; esac; done"]))
             with self.assertRaises(Closed):
                 d.collect(900)
-                d.result(p, 10)
+                d.result(p)
             e = sandbox.client()
             self.assertTrue(eventually(
                 lambda: b"sleep 381" not in e.run(["ps", "-o", "args"]).out))
@@ -187,14 +187,23 @@ class Sandboxes(unittest.TestCase):
                 lambda: d.call(get_status=pb.GetStatus())[0].status.running == 0))
 
     def test_deadline(self):
-        with Sandbox(AGENT, BUSYBOX, [], ["--deadline", str(int(time.time()) + 3)]) as sandbox:
-            c = sandbox.client()
-            p = c.start(["sh", "-c", "trap '' TERM; while :; do sleep 1; done"])
-            c.started(p)
-            with self.assertRaises(Closed):
-                c.result(p, 10)
-            self.assertTrue(eventually(lambda: not sandbox.inspect()["State"]["Running"]))
-            self.assertEqual(sandbox.inspect()["State"]["ExitCode"], 124)
+        for seconds in (3, 10, 60):
+            deadline = int(time.time()) + seconds
+            with Sandbox(AGENT, BUSYBOX, [], ["--deadline", str(deadline)]) as sandbox:
+                try:
+                    c = sandbox.client()
+                    p = c.start(["sh", "-c", "trap '' TERM; while :; do sleep 1; done"])
+                    c.started(p)
+                except (Closed, OSError):
+                    self.assertGreaterEqual(time.time(), deadline)
+                    continue  # the engine took longer than that
+                with self.assertRaises(Closed):
+                    c.result(p)
+                self.assertGreaterEqual(time.time(), deadline)
+                self.assertTrue(eventually(lambda: not sandbox.inspect()["State"]["Running"]))
+                self.assertEqual(sandbox.inspect()["State"]["ExitCode"], 124)
+                return
+        self.fail("the engine takes a minute to start something")
 
     def test_a_deadline_that_has_passed(self):
         with Sandbox(AGENT, BUSYBOX, [], ["--deadline", "1000"]) as sandbox:
@@ -203,15 +212,15 @@ class Sandboxes(unittest.TestCase):
     def test_stop(self):
         with Sandbox(AGENT, BUSYBOX, []) as sandbox:
             t = time.time()
-            docker("stop", sandbox.id)
-            self.assertLess(time.time() - t, 1)
+            docker("stop", "-t", "60", sandbox.id)
+            self.assertLess(time.time() - t, 50)
             self.assertEqual(sandbox.inspect()["State"]["ExitCode"], 0)
         with Sandbox(AGENT, BUSYBOX, [], ["--stop-grace-ms", "300"]) as sandbox:
             c = sandbox.client()
             c.started(c.start(["sh", "-c", "trap '' TERM; while :; do sleep 1; done"]))
             t = time.time()
-            docker("stop", sandbox.id)
-            self.assertLess(time.time() - t, 2)
+            docker("stop", "-t", "60", sandbox.id)
+            self.assertLess(time.time() - t, 50)
 
     def test_shutdown(self):
         with Sandbox(AGENT, BUSYBOX, []) as sandbox:
@@ -294,11 +303,11 @@ class Sandboxes(unittest.TestCase):
             c.process.kill()
             d = sandbox.client()
             self.assertTrue(eventually(
-                lambda: d.call(get_status=pb.GetStatus())[0].status.running == 0, 20))
+                lambda: d.call(get_status=pb.GetStatus())[0].status.running == 0))
             print("\n1000 processes: agent RSS %d KiB; all ended %.2f s after their client" % (
                 rss, time.time() - t))
-            out = d.run(["sh", "-c", "ls -d /proc/[0-9]* | wc -l"]).out
-            self.assertLess(int(out), 8)
+            count = ["sh", "-c", "ls -d /proc/[0-9]* | wc -l"]
+            self.assertTrue(eventually(lambda: int(d.run(count).out) < 8))
 
     def test_nothing_grows(self):
         with Sandbox(AGENT, BUSYBOX, WORKSPACE) as sandbox:
