@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
+#include "file/engine.h"
 #include "file/list.h"
 #include "file/request.h"
 #include "link/pump.h"
@@ -95,6 +96,7 @@ static bool take_message(cdam_file_request *request, const cdam_from_agent *mess
 static void finish_when_written(void *user) {
   reading *this = user;
   if (this->done && cdam_drain_is_empty(this->drain)) cdam_file_succeed(&this->request);
+  if (this->request.engine) cdam_file_engine_set_reading(this->request.engine, true);
   cdam_operation_stepped(&this->request.op);
 }
 

@@ -12,6 +12,7 @@
 #include "engine/client_private.h"
 #include "engine/explain.h"
 #include "engine/loop.h"
+#include "file/engine.h"
 #include "link/session_link.h"
 #include "session/session.h"
 
@@ -75,8 +76,15 @@ bool cdam_file_refuse(cdam_error *failure, const char *what) {
 
 /* ---- the end ---- */
 
+bool cdam_file_is_open(const cdam_file_request *request) {
+  if (request->engine) return cdam_file_engine_is_open(request->engine);
+  return request->channel && cdam_channel_is_open(request->channel);
+}
+
 static void close_channel(cdam_file_request *request) {
-  if (request->channel && cdam_channel_is_open(request->channel))
+  if (request->engine)
+    cdam_file_engine_close(request->engine);
+  else if (cdam_file_is_open(request))
     cdam_channel_abandon(request->channel);
 }
 
@@ -94,13 +102,16 @@ void cdam_file_fail(cdam_file_request *request, const cdam_error *cause) {
 
 void cdam_file_fail_and_wait(cdam_file_request *request, const cdam_error *cause) {
   if (request->op.finished) return;
-  if (!cdam_channel_is_open(request->channel)) {
+  if (!cdam_file_is_open(request)) {
     cdam_file_fail(request, cause);
     return;
   }
   if (!request->failing) request->failure = *cause;
   request->failing = true;
-  cdam_channel_cancel(request->channel);
+  if (request->engine)
+    cdam_file_engine_cancel(request->engine);
+  else
+    cdam_channel_cancel(request->channel);
 }
 
 void cdam_file_fail_incomplete(cdam_file_request *request) {
@@ -206,6 +217,28 @@ static void take_done(cdam_channel *channel, cdam_status status, const cdam_erro
 static const cdam_channel_events events = {
     .message = take_message, .writable = can_write, .done = take_done};
 
+/* ---- content and entries ---- */
+
+bool cdam_file_can_send(cdam_file_request *request) {
+  if (request->engine) return cdam_file_engine_can_send(request->engine);
+  return cdam_file_is_open(request) && cdam_channel_can_send(request->channel);
+}
+
+cdam_status cdam_file_send_entry(cdam_file_request *request, Cofferdam__Agent__V1__Entry *entry,
+                                 cdam_error *err) {
+  if (request->engine) return cdam_file_engine_send_entry(request->engine, entry, err);
+  cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
+  message.body_case = COFFERDAM__AGENT__V1__TO_AGENT__BODY_ENTRY;
+  message.entry = entry;
+  return cdam_channel_send(request->channel, &message, err);
+}
+
+cdam_status cdam_file_send_data(cdam_file_request *request, const void *bytes, size_t length,
+                                bool end, cdam_error *err) {
+  if (request->engine) return cdam_file_engine_send_data(request->engine, bytes, length, end, err);
+  return cdam_channel_send_data(request->channel, bytes, length, end, err);
+}
+
 /* ---- silence ---- */
 
 static int64_t timeout_of(const cdam_file_request *request) {
@@ -217,7 +250,8 @@ static int64_t timeout_of(const cdam_file_request *request) {
 static void inspected(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
   cdam_error why;
-  cdam_fail(&why, CDAM_ERR_AGENT, "the sandbox's agent did not answer within %lld ms",
+  cdam_fail(&why, request->engine ? CDAM_ERR_TIMEOUT : CDAM_ERR_AGENT,
+            "the sandbox's %s did not answer within %lld ms", request->engine ? "shell" : "agent",
             (long long)timeout_of(request));
   (void)cdam_explain(reply, &why, NULL);
   cdam_file_fail(request, request->failing ? &request->failure : &why);
@@ -229,12 +263,17 @@ static void ask_why(cdam_file_request *request) {
   cdam_operation_send(&request->op, &(cdam_request){.method = "GET", .path = path}, inspected);
 }
 
+static int64_t credit_of(const cdam_file_request *request) {
+  if (request->engine) return (int64_t)cdam_file_engine_pending(request->engine);
+  return request->channel->credit;
+}
+
 static bool has_moved(cdam_file_request *request) {
   bool moved = request->moves != request->seen_moves ||
-               request->channel->credit != request->seen_credit ||
+               credit_of(request) != request->seen_credit ||
                (request->kind->waits_for_program && request->kind->waits_for_program(request));
   request->seen_moves = request->moves;
-  request->seen_credit = request->channel->credit;
+  request->seen_credit = credit_of(request);
   return moved;
 }
 
@@ -259,6 +298,12 @@ static void look(cdam_operation *op, const cdam_reply *reply) {
 static void begin(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
   cdam_error error;
+  if (request->engine) {
+    request->moved_at = cdam_now_ms();
+    look(op, reply);
+    if (!op->finished) cdam_file_engine_start(request);
+    return;
+  }
   if (cdam_channel_open(request->link, request->channel, &request->message, request->events,
                         &error) != CDAM_OK) {
     cdam_file_fail(request, &error);
@@ -308,6 +353,7 @@ void cdam_file_request_free(cdam_file_request *request) {
   if (!request) return;
   close_channel(request);
   if (request->kind->release) request->kind->release(request);
+  cdam_file_engine_free(request->engine);
   cdam_link_unref(request->link);
   free(request->path);
   free(request->other);
@@ -316,14 +362,33 @@ void cdam_file_request_free(cdam_file_request *request) {
 
 /* ---- to run one ---- */
 
+/* A watch is the agent's alone. */
+static bool goes_by_engine(const cdam_file_request *request, const cdam_session *session) {
+  return !session->has_agent &&
+         request->message.body_case != COFFERDAM__AGENT__V1__TO_AGENT__BODY_WATCH;
+}
+
+static cdam_status meet_own(cdam_file_request *request, cdam_session *session, cdam_error *err) {
+  if (!goes_by_engine(request, session))
+    return cdam_session_own_link(session, &request->own, &request->link, err);
+  if (!cdam_session_own_loop(session)) return cdam_fail_memory(err);
+  return cdam_file_engine_new(request, session, err);
+}
+
+static cdam_status meet(cdam_file_request *request, cdam_session *session, cdam_loop *loop,
+                        cdam_error *err) {
+  if (!goes_by_engine(request, session))
+    return cdam_session_link(session, loop, &request->link, err);
+  if (session->own_loop && session->own_loop->loop == loop) request->own = session->own_loop;
+  return cdam_file_engine_new(request, session, err);
+}
+
 cdam_status cdam_file_request_run(cdam_file_request *request, cdam_session *session,
                                   cdam_error *err) {
-  cdam_own_loop *own;
   cdam_error error;
-  if (cdam_session_own_link(session, &own, &request->link, &error) != CDAM_OK)
-    return explain(request, &error, err);
-  request->own = own;
-  return cdam_operation_run_in(&request->op, own->loop, begin, err);
+  if (meet_own(request, session, &error) != CDAM_OK) return explain(request, &error, err);
+  request->own = session->own_loop;
+  return cdam_operation_run_in(&request->op, request->own->loop, begin, err);
 }
 
 cdam_status cdam_file_request_finish_run(cdam_file_request *request, cdam_session *session,
@@ -343,7 +408,7 @@ cdam_status cdam_file_request_submit(cdam_file_request *request, cdam_loop *loop
                                      cdam_session *session, void *user, cdam_operation **operation,
                                      cdam_error *err) {
   cdam_error error;
-  cdam_status status = cdam_session_link(session, loop, &request->link, &error);
+  cdam_status status = meet(request, session, loop, &error);
   request->op.user = user;
   if (status == CDAM_OK)
     status = cdam_operation_submit(&request->op, loop, begin, completed, err);

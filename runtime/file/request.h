@@ -20,6 +20,7 @@
 #define CDAM_FILE_MAX_PATH 4095
 
 typedef struct cdam_file_request cdam_file_request;
+typedef struct cdam_file_engine cdam_file_engine;
 
 /* A kind of request. Members may be NULL, but `verb` and `deliver`. */
 typedef struct cdam_file_kind {
@@ -54,6 +55,7 @@ struct cdam_file_request {
   cdam_channel *channel; /* `own_channel`, or one that outlives the request */
   const cdam_channel_events *events;
   cdam_channel own_channel;
+  cdam_file_engine *engine; /* does it instead of the channel, which stays closed; or NULL */
   cdam_to_agent message;
   union {
     Cofferdam__Agent__V1__ReadFile read_file;
@@ -151,6 +153,14 @@ bool cdam_file_refuse(cdam_error *failure, const char *what);
 
 /* Done came, and what should have come before it did not. */
 void cdam_file_fail_incomplete(cdam_file_request *request);
+
+/* To the agent, or who stands in for it: entries and content, when they can be sent. */
+bool cdam_file_is_open(const cdam_file_request *request);
+bool cdam_file_can_send(cdam_file_request *request);
+cdam_status cdam_file_send_entry(cdam_file_request *request, Cofferdam__Agent__V1__Entry *entry,
+                                 cdam_error *err);
+cdam_status cdam_file_send_data(cdam_file_request *request, const void *bytes, size_t length,
+                                bool end, cdam_error *err);
 
 /* The callbacks of its channel, for kinds that have `events` of their own. */
 bool cdam_file_take_message(cdam_file_request *request, const cdam_from_agent *message,

@@ -45,10 +45,26 @@ static void fed(void *user, const cdam_error *error) {
   if (error) cdam_file_fail_and_wait(&this->request, error);
 }
 
+static bool is_open(void *to) {
+  return cdam_file_is_open(to);
+}
+
+static bool can_send(void *to) {
+  return cdam_file_can_send(to);
+}
+
+static cdam_status send_data(void *to, const void *bytes, size_t length, bool end,
+                             cdam_error *err) {
+  return cdam_file_send_data(to, bytes, length, end, err);
+}
+
+static const cdam_feed_target to_sandbox = {is_open, can_send, send_data};
+
 static void opened(cdam_file_request *request) {
   writing *this = writing_of(request);
   cdam_error error;
-  this->feed = cdam_feed_new(request->op.loop, &this->source, request->channel, fed, this, &error);
+  this->feed =
+      cdam_feed_new_to(request->op.loop, &this->source, &to_sandbox, request, fed, this, &error);
   if (this->feed)
     cdam_feed_go(this->feed);
   else
@@ -63,8 +79,8 @@ static void writable(cdam_file_request *request) {
 /* What could be sent and is not has not been given yet. */
 static bool waits_for_program(cdam_file_request *request) {
   writing *this = writing_of(request);
-  return this->feed && !request->failing && cdam_channel_is_open(request->channel) &&
-         !cdam_feed_is_done(this->feed) && cdam_channel_can_send(request->channel);
+  return this->feed && !request->failing && cdam_file_is_open(request) &&
+         !cdam_feed_is_done(this->feed) && cdam_file_can_send(request);
 }
 
 static void release(cdam_file_request *request) {

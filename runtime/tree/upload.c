@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/loop.h"
+#include "file/engine.h"
 #include "tree/transfer.h"
 
 /* Before others in the loop have their turn. The channel's queue is bounded as well. */
@@ -70,6 +71,11 @@ static cdam_status ask(upload *u, const ProtobufCBinaryData *path, cdam_error *e
   Cofferdam__Agent__V1__Stat stat = COFFERDAM__AGENT__V1__STAT__INIT;
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   cdam_buffer text = {0};
+  u->found = false;
+  if (u->transfer.request.engine) {
+    u->asking = true;
+    return cdam_file_engine_ask(u->transfer.request.engine, path, &u->ask, &ask_events, err);
+  }
   bool ok = cdam_buffer_append_text(&text, u->transfer.request.path);
   if (path->len) {
     /* Without the slash a path below the workspace itself would be absolute. */
@@ -81,7 +87,6 @@ static cdam_status ask(upload *u, const ProtobufCBinaryData *path, cdam_error *e
     stat.path = (ProtobufCBinaryData){.data = (uint8_t *)text.data, .len = text.length};
     message.body_case = COFFERDAM__AGENT__V1__TO_AGENT__BODY_STAT;
     message.stat = &stat;
-    u->found = false;
     status = cdam_channel_open(u->transfer.request.link, &u->ask, &message, &ask_events, err);
     u->asking = status == CDAM_OK;
   } else {
@@ -94,35 +99,30 @@ static cdam_status ask(upload *u, const ProtobufCBinaryData *path, cdam_error *e
 /* ---- sending ---- */
 
 static cdam_status send_entry(upload *u, cdam_entry *entry, cdam_error *err) {
-  cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
-  message.body_case = COFFERDAM__AGENT__V1__TO_AGENT__BODY_ENTRY;
-  message.entry = entry;
   if (entry->type != CDAM_ENTRY(LEAVE_DIRECTORY)) u->transfer.result.entries++;
-  return cdam_channel_send(u->transfer.request.channel, &message, err);
+  return cdam_file_send_entry(&u->transfer.request, entry, err);
 }
 
 static cdam_status send_part(upload *u, cdam_tree_part *part, cdam_error *err) {
-  cdam_channel *channel = u->transfer.request.channel;
+  cdam_file_request *request = &u->transfer.request;
   switch (part->kind) {
   case CDAM_TREE_PART_ENTRY:
     return send_entry(u, &part->entry, err);
   case CDAM_TREE_PART_DATA:
     u->transfer.result.bytes += part->length;
-    return cdam_channel_send_data(channel, part->bytes, part->length, part->end, err);
+    return cdam_file_send_data(request, part->bytes, part->length, part->end, err);
   case CDAM_TREE_PART_ASK:
     return ask(u, &part->entry.path, err);
   case CDAM_TREE_PART_END:
     u->ended = true;
-    return cdam_channel_send_data(channel, NULL, 0, true, err);
+    return cdam_file_send_data(request, NULL, 0, true, err);
   default:
     return CDAM_OK;
   }
 }
 
 static bool may_send(upload *u) {
-  return !is_over(u) && !u->ended && !u->asking &&
-         cdam_channel_is_open(u->transfer.request.channel) &&
-         cdam_channel_can_send(u->transfer.request.channel);
+  return !is_over(u) && !u->ended && !u->asking && cdam_file_can_send(&u->transfer.request);
 }
 
 static void send_some(upload *u) {
