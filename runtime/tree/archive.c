@@ -135,12 +135,12 @@ cdam_status cdam_tree_upload_tar(cdam_session *session, const cdam_source *sourc
                                  const cdam_tree_options *options, cdam_tree_result *result,
                                  cdam_error *err) {
   const cdam_tree_options none = {0};
-  const cdam_source nothing = {0};
-  pusher p = {.source = source ? source : &nothing};
+  pusher p = {.source = source};
   cdam_tree_feed *feed = NULL;
   cdam_tree_transfer *transfer = NULL;
   if (result) *result = (cdam_tree_result){0};
   cdam_status status = cdam_tree_check(session, options, err);
+  if (status == CDAM_OK && !source) status = cdam_fail(err, CDAM_ERR_ARGUMENT, "source is NULL");
   if (status == CDAM_OK) status = cdam_source_check(source, "source", err);
   if (status != CDAM_OK) return status;
   p.loop = cdam_session_own_loop(session);
@@ -179,7 +179,6 @@ static bool write_descriptor(int fd, const char *bytes, size_t length, cdam_erro
 
 static bool take_bytes(void *user, const void *bytes, size_t length, cdam_error *err) {
   const cdam_sink *sink = user;
-  if (!sink) return true;
   if (sink->to_fd) return write_descriptor(sink->fd, bytes, length, err);
   if (!sink->write || sink->write(sink->user, bytes, length)) return true;
   return sink_failed("its sink failed", err);
@@ -209,6 +208,7 @@ cdam_status cdam_tree_download_tar(cdam_session *session, const char *path, cons
   if (result) *result = (cdam_tree_result){0};
   if (!options) options = &none;
   cdam_status status = cdam_tree_check(session, options, err);
+  if (status == CDAM_OK && !sink) status = cdam_fail(err, CDAM_ERR_ARGUMENT, "sink is NULL");
   if (status == CDAM_OK) status = cdam_sink_check(sink, "sink", err);
   if (status == CDAM_OK)
     status = cdam_archive_write_new(name_in(path, name), options->keep_owner, take_bytes,

@@ -155,13 +155,14 @@ static void places(void **state) {
       {"link/x", CDAM_ERR_OUTSIDE, 0},    {"missing/x", CDAM_ERR_FILE, ENOENT},
       {"file/x", CDAM_ERR_FILE, ENOTDIR},
   };
+  const cdam_sink nowhere = {0};
   shell("ln -s /tmp link && touch file");
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_fails(cdam_tree_upload(session, at("t"), bad[i].path, NULL, NULL, &err), bad[i].status,
                  bad[i].system_errno, &err);
     assert_fails(cdam_tree_download(session, bad[i].path, at("o"), NULL, NULL, &err), bad[i].status,
                  bad[i].system_errno, &err);
-    assert_fails(cdam_tree_download_tar(session, bad[i].path, NULL, NULL, NULL, &err),
+    assert_fails(cdam_tree_download_tar(session, bad[i].path, &nowhere, NULL, NULL, &err),
                  bad[i].status, bad[i].system_errno, &err);
   }
   assert_fails(cdam_tree_upload(session, at("none"), "x", NULL, NULL, &err), CDAM_ERR_IO, ENOENT,
@@ -250,12 +251,15 @@ static void archives(void **state) {
   const cdam_source none = {.bytes = "", .length = 0};
   assert_fails(cdam_tree_upload_tar(session, &none, "y", NULL, &result, &err), CDAM_ERR_IO, 0,
                &err);
-  assert_fails(cdam_tree_upload_tar(session, NULL, "y", NULL, &result, &err), CDAM_ERR_IO, 0, &err);
+  const cdam_source empty = {0};
+  assert_fails(cdam_tree_upload_tar(session, &empty, "y", NULL, &result, &err), CDAM_ERR_IO, 0,
+               &err);
   size_t taken = 0;
   const cdam_sink full = {.write = takes_little, .user = &taken};
   assert_fails(cdam_tree_download_tar(session, "t", &full, NULL, NULL, &err), CDAM_ERR_IO, 0, &err);
   assert_message(&err, "its sink failed");
-  assert_ok(cdam_tree_download_tar(session, "t", NULL, NULL, NULL, &err), &err); /* thrown away */
+  const cdam_sink nowhere = {0}; /* thrown away */
+  assert_ok(cdam_tree_download_tar(session, "t", &nowhere, NULL, NULL, &err), &err);
   free(s.bytes);
   /* And the link is as good as before. */
   assert_int_equal(count_of("t"), 3);
@@ -388,7 +392,7 @@ static void stopped_sandbox(void **state) {
   if (status != CDAM_ERR_EXITED) fail_msg("%s: %s", cdam_status_name(status), err.message);
   status = cdam_tree_download(other, "t", at("u"), NULL, NULL, &err);
   if (status != CDAM_ERR_EXITED) fail_msg("%s: %s", cdam_status_name(status), err.message);
-  status = cdam_tree_upload_tar(other, NULL, "t", NULL, NULL, &err);
+  status = cdam_tree_upload_tar(other, &(cdam_source){0}, "t", NULL, NULL, &err);
   if (status == CDAM_OK) fail_msg("it is stopped");
   end_session(client, other);
 }
