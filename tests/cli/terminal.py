@@ -50,7 +50,7 @@ class Terminal:
             self.shown += os.read(self.leader, 65536)
         return bool(ready)
 
-    def expect(self, text, timeout=20):
+    def expect(self, text, timeout=60):
         """Waits until the text is shown, and takes all up to its end off `shown`."""
         deadline = time.monotonic() + timeout
         while text not in self.shown:
@@ -62,13 +62,13 @@ class Terminal:
         before, _, self.shown = self.shown.partition(text)
         return before
 
-    def wait_until(self, what, timeout=20):
+    def wait_until(self, what, timeout=60):
         deadline = time.monotonic() + timeout
         while not what():
             self.test.assertLess(time.monotonic(), deadline, self.shown[-2000:])
             time.sleep(0.02)
 
-    def end(self, timeout=30):
+    def end(self, timeout=60):
         """Reads to the end. The exit status, after a look at whether the terminal is as before."""
         deadline = time.monotonic() + timeout
         while self.run.poll() is None:

@@ -61,9 +61,9 @@ class Exec(EngineTest):
     def test_timeout(self):
         state, _ = self.create()
         begun = time.monotonic()
-        done = self.expect(TIMED_OUT, "exec", "--state", state, "--timeout", "0.5", "--", BUSYBOX,
+        done = self.expect(TIMED_OUT, "exec", "--state", state, "--timeout", "2", "--", BUSYBOX,
                            "sh", "-c", "echo before; exec /bin/busybox sleep 60")
-        self.assertLess(time.monotonic() - begun, 20)
+        self.assertLess(time.monotonic() - begun, 50)
         self.assertEqual(done.stdout, b"before\n")
         self.assertRegex(done.stderr.decode(), r"^cofferdam: timed out.*\n$")
 
@@ -119,7 +119,7 @@ class Running(EngineTest):
         return any(line.endswith(command) for line in listed)
 
     def gone(self, word):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while self.running(word):
             self.assertLess(time.monotonic(), deadline, word)
             time.sleep(0.1)
@@ -163,7 +163,7 @@ class Input(Running):
         self.addCleanup(os.close, writer)
         run = self.start("exit 6", "-i", stdin=reader)
         os.close(reader)
-        self.assertEqual(run.wait(timeout=20), 6)
+        self.assertEqual(run.wait(timeout=60), 6)
 
     def test_a_conversation(self):
         run = self.start("while read x; do echo got $x; done; echo end", "-i",
@@ -174,12 +174,12 @@ class Input(Running):
             self.assertEqual(run.stdout.readline(), b"got " + word + b"\n")
         run.stdin.close()
         self.assertEqual(run.stdout.read(), b"end\n")
-        self.assertEqual(run.wait(timeout=20), OK)
+        self.assertEqual(run.wait(timeout=60), OK)
 
     def test_one_that_cannot_be_read(self):
         with open("/proc/self/mem", "rb") as unreadable:
             run = self.start("cat; echo end", "-i", stdin=unreadable)
-            out, err = run.communicate(timeout=20)
+            out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, EXEC_FAILED)
         self.assertIn(b"cannot read standard input", err)
         self.assertEqual(out, b"")
@@ -196,7 +196,7 @@ class Output(Running):
         self.assertEqual(run.stdout.readline(), b"first\n")
         self.assertEqual(run.stderr.readline(), b"second\n")
         self.assertIsNone(run.poll())
-        run.communicate(b"\n", timeout=20)
+        run.communicate(b"\n", timeout=60)
         self.assertEqual(run.returncode, OK)
 
     def peak_kib(self, run):
@@ -216,13 +216,13 @@ class Output(Running):
             time.sleep(0.005)
         self.assertLess(self.peak_kib(run) - before, 16 * 1024)
         self.assertEqual(total + len(run.stdout.read()), 64 * MIB)
-        self.assertEqual(run.wait(timeout=20), 8)
+        self.assertEqual(run.wait(timeout=60), 8)
 
     def test_a_reader_that_is_away_for_long(self):
         """Longer than the silence after which a command that has ended is left alone."""
         run = self.start(f"head -c {4 * MIB} /dev/zero; echo end")
         time.sleep(4)
-        out, _ = run.communicate(timeout=20)
+        out, _ = run.communicate(timeout=60)
         self.assertEqual(len(out), 4 * MIB + 4)
         self.assertTrue(out.endswith(b"\0end\n"))
 
@@ -233,7 +233,7 @@ class Output(Running):
             self.assertEqual(run.stdout.readline(), b"y\n")
             self.assertTrue(self.running("yes"))
             run.stdout.close()
-            run.wait(timeout=20)
+            run.wait(timeout=60)
             err = run.stderr.read()
             if default:
                 self.assertEqual((run.returncode, err), (-signal.SIGPIPE, b""))
@@ -249,7 +249,7 @@ class Output(Running):
         run = self.start("echo x; read x", "-i", stdin=subprocess.PIPE, stdout=writer)
         self.assertEqual(os.read(reader, 10), b"x\n")
         self.assertTrue(os.get_blocking(writer))
-        run.communicate(b"\n", timeout=20)
+        run.communicate(b"\n", timeout=60)
         os.close(reader)
         os.close(writer)
 
@@ -257,7 +257,7 @@ class Output(Running):
         begun = time.monotonic()
         done = self.exec(self.state, "sh", "-c", "sleep 86398 & echo started; exit 4", code=4)
         self.assertEqual(done.stdout, b"started\n")
-        self.assertLess(time.monotonic() - begun, 15)
+        self.assertLess(time.monotonic() - begun, 60)
         self.assertTrue(self.running("sleep 86398"))
 
     def test_a_child_that_writes_a_little_later(self):
@@ -274,7 +274,7 @@ class Signals(Running):
                              "while :; do sleep 0.1; done")
             self.assertEqual(run.stdout.readline(), b"ready\n")
             run.send_signal(kind)
-            out, _ = run.communicate(timeout=20)
+            out, _ = run.communicate(timeout=60)
             self.assertEqual((run.returncode, out), (5, name.encode() + b"\n"))
 
     def test_they_end_what_does_not_care(self):
@@ -282,7 +282,7 @@ class Signals(Running):
         self.assertEqual(run.stdout.readline(), b"ready\n")
         self.assertTrue(self.running("sleep 86397"))
         run.send_signal(signal.SIGTERM)
-        out, _ = run.communicate(timeout=20)
+        out, _ = run.communicate(timeout=60)
         self.assertEqual((run.returncode, out), (128 + signal.SIGTERM, b""))
         self.gone("sleep 86397")
 
@@ -294,7 +294,7 @@ class Signals(Running):
         time.sleep(0.5)
         self.assertIsNone(run.poll())
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=20)
+        run.communicate(timeout=60)
         self.assertEqual(run.returncode, 128 + signal.SIGINT)
         self.gone("sleep 86396")
 
@@ -304,7 +304,7 @@ class Signals(Running):
         self.assertEqual(run.stdout.readline(), b"ready\n")
         run.send_signal(signal.SIGHUP)
         time.sleep(0.3)
-        run.communicate(b"\n", timeout=20)
+        run.communicate(b"\n", timeout=60)
         self.assertEqual(run.returncode, 2)
 
     def test_quit_ends_both(self):
@@ -312,7 +312,7 @@ class Signals(Running):
         self.assertEqual(run.stdout.readline(), b"ready\n")
         self.assertTrue(self.running("sleep 86395"))
         run.send_signal(signal.SIGQUIT)
-        self.assertEqual(run.wait(timeout=20), -signal.SIGQUIT)
+        self.assertEqual(run.wait(timeout=60), -signal.SIGQUIT)
         self.gone("sleep 86395")
 
 
@@ -340,7 +340,7 @@ class NoAgent(EngineTest):
         self.refused(126, *run, "--user", "nosuchuser", "--", BUSYBOX, "true", says="nosuchuser")
 
     def test_timeout(self):
-        done = self.expect(TIMED_OUT, "exec", "--state", self.state, "--timeout", "0.5", "--",
+        done = self.expect(TIMED_OUT, "exec", "--state", self.state, "--timeout", "2", "--",
                            BUSYBOX, "sh", "-c", "echo before; exec /bin/busybox sleep 60")
         self.assertEqual(done.stdout, b"before\n")
         self.assertRegex(done.stderr.decode(), r"^cofferdam: timed out.*\n$")
@@ -380,7 +380,7 @@ class NoAgent(EngineTest):
         out, _ = run.communicate(sent, timeout=60)
         self.assertEqual((run.returncode, out == sent), (OK, True))
         run = self.start("read x; echo got $x; exit 3", "-i", stdin=subprocess.PIPE)
-        out, _ = run.communicate(b"it\n", timeout=20)
+        out, _ = run.communicate(b"it\n", timeout=60)
         self.assertEqual((run.returncode, out), (3, b"got it\n"))
 
     def test_a_terminal(self):
@@ -400,7 +400,7 @@ class NoAgent(EngineTest):
         run = self.start("trap 'echo INT; exit 5' INT; echo ready; while :; do sleep 0.1; done")
         self.assertEqual(run.stdout.readline(), b"ready\n")
         run.send_signal(signal.SIGINT)
-        out, _ = run.communicate(timeout=20)
+        out, _ = run.communicate(timeout=60)
         self.assertEqual((run.returncode, out), (5, b"INT\n"))
 
     def test_nothing_stays_behind(self):
@@ -408,5 +408,5 @@ class NoAgent(EngineTest):
         self.assertEqual(run.stdout.readline(), b"ready\n")
         self.assertTrue(self.running("sleep 86394"))
         run.send_signal(signal.SIGQUIT)
-        self.assertEqual(run.wait(timeout=20), -signal.SIGQUIT)
+        self.assertEqual(run.wait(timeout=60), -signal.SIGQUIT)
         self.assertFalse(self.running("sleep 86394"))

@@ -374,7 +374,7 @@ class Streams(FilesTest):
             process.stdout.close()
             text = process.stderr.read()
             process.stderr.close()
-            self.assertEqual(process.wait(30), -signal.SIGPIPE, (source, text))
+            self.assertEqual(process.wait(60), -signal.SIGPIPE, (source, text))
             self.assertEqual(text, b"")
         with open("/dev/full", "wb") as full:
             for source in (":f", ":d"):
@@ -401,7 +401,7 @@ class Streams(FilesTest):
             docker("kill", self.container)
             text = process.stderr.read().decode()
             process.stderr.close()
-            self.assertNotEqual(process.wait(30), 0)
+            self.assertNotEqual(process.wait(60), 0)
             self.assertIn("cofferdam: ", text)
             os.close(write)
             self.expect(OK, "resume", "--state", self.state)
@@ -409,7 +409,7 @@ class Streams(FilesTest):
 
 class Interrupts(FilesTest):
     def wait_for(self, condition):
-        for _ in range(1000):
+        for _ in range(6000):
             if condition():
                 return
             time.sleep(0.01)

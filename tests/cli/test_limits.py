@@ -52,7 +52,7 @@ class Limits(EngineTest):
         self.assertEqual(self.containers(), [])
 
     def test_a_deadline_and_reaping(self):
-        state, container = self.create("s", "--deadline", "+3")
+        state, container = self.create("s", "--deadline", "+6")
         deadline = int(self.shown(state)["options"]["deadline"])
         listed = self.expect(OK, "reap", "--dry-run").stdout.decode()
         self.assertNotIn(container, listed)

@@ -27,7 +27,7 @@ class Detached(EngineTest):
         listed = json.loads(self.expect(OK, "ps", "--state", self.state, "--json").stdout)
         return {entry["key"]: entry for entry in listed}
 
-    def wait_for(self, key, what, timeout=20):
+    def wait_for(self, key, what, timeout=60):
         deadline = time.monotonic() + timeout
         while not what(self.processes()[key]):
             self.assertLess(time.monotonic(), deadline)
@@ -96,7 +96,7 @@ class Following(Detached):
                                    stdout=subprocess.PIPE)
             self.assertEqual(run.stdout.readline(), b"ready\n")
             run.send_signal(kind)
-            run.communicate(timeout=20)
+            run.communicate(timeout=60)
             self.assertEqual(run.returncode, -kind)
             self.attach(key, 3)
 
@@ -106,7 +106,7 @@ class Following(Detached):
                                   stdout=subprocess.PIPE)
         first = self.attach(key, 2, "-i", stdin=b"word\n")
         self.assertEqual(first.stdout, b"word\n")
-        self.assertEqual(second.communicate(timeout=20)[0], b"word\n")
+        self.assertEqual(second.communicate(timeout=60)[0], b"word\n")
         self.assertEqual(second.returncode, 2)
 
     def test_a_terminal(self):
@@ -125,7 +125,7 @@ class Following(Detached):
         self.assertEqual(again.end(), 6)
 
     def test_timeouts_go_on(self):
-        key = self.start("echo before; exec sleep 60", "--timeout", "0.5")
+        key = self.start("echo before; exec sleep 60", "--timeout", "2")
         done = self.attach(key, TIMED_OUT)
         self.assertEqual(done.stdout, b"before\n")
         self.assertIn(b"timed out", done.stderr)
@@ -165,13 +165,13 @@ class Listing(Detached):
     def test_commands_that_are_watched(self):
         run = subprocess.Popen([CLI, "exec", "--state", str(self.state), "--", BUSYBOX, "sleep",
                                 "60"])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not self.processes():
             self.assertLess(time.monotonic(), deadline)
         (entry,) = self.processes().values()
         self.assertFalse(entry["outlive"])
         run.terminate()
-        run.wait(timeout=20)
+        run.wait(timeout=60)
 
     def test_a_stopped_sandbox_forgets(self):
         key = self.start("exec sleep 60")
@@ -211,7 +211,7 @@ class Killing(Detached):
         self.wait_for(key, lambda entry: entry["stdout"]["end"] == 6)
         begun = time.monotonic()
         self.kill(key, "--grace", "0")
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 9)
         self.assertEqual(self.processes()[key]["exit"]["signal"], 9)
 
     def test_a_signal(self):

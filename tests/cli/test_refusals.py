@@ -231,14 +231,14 @@ class Pull(CliTest):
         run = subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image", "far:away",
                                 "--state", str(self.state)],
                                stdout=subprocess.PIPE, stderr=stderr)
-        self.assertTrue(self.engine.pulling.wait(20))
+        self.assertTrue(self.engine.pulling.wait(60))
         self.assertTrue(self.state.exists())
         return run
 
     def test_interrupt(self):
         run = self.start()
         run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=10)
+        out, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, -signal.SIGINT, err)
         self.assertEqual(out, b"")
         self.assertEqual(err, b"cofferdam: interrupted; nothing was left behind\n")
@@ -251,7 +251,7 @@ class Pull(CliTest):
             runs = [subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image",
                                       "far:away", "--state", state], stderr=subprocess.DEVNULL)
                     for _ in range(6)]
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while sum(run.poll() is None for run in runs) > 1 and time.monotonic() < deadline:
                 time.sleep(0.01)
             self.assertEqual(sum(run.poll() is None for run in runs), 1)
@@ -268,7 +268,7 @@ class Pull(CliTest):
         while b"MiB" not in shown:
             shown += os.read(leader, 4096)
         run.send_signal(signal.SIGTERM)
-        run.communicate(timeout=10)
+        run.communicate(timeout=60)
         os.close(leader)
         self.assertIn(b"\r\x1b[KDownloading\\x1b[31m layer1 5/10 MiB", shown)
 
@@ -285,10 +285,10 @@ class LeftBehind(CliTest):
         run = subprocess.Popen([CLI, "--host", self.engine.endpoint, "create", "--image", "here",
                                 "--network", "none", "--state", str(self.path("s"))],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.assertTrue(self.engine.pulling.wait(20))
+        self.assertTrue(self.engine.pulling.wait(60))
         if interrupt:
             run.send_signal(signal.SIGINT)
-        err = run.communicate(timeout=20)[1].decode()
+        err = run.communicate(timeout=60)[1].decode()
         self.assertIn("could not be removed: clean up: not today); remove it by hand\n", err)
         self.assertNotIn("left behind", err)
         return run.returncode

@@ -28,7 +28,7 @@ class TerminalTest(EngineTest):
         listed = docker("top", self.container, "-eo", "pid,args")
         return [line for line in listed.splitlines() if word in line]
 
-    def gone(self, word, timeout=10):
+    def gone(self, word, timeout=60):
         deadline = time.monotonic() + timeout
         while self.processes_with(word):
             self.assertLess(time.monotonic(), deadline, self.processes_with(word))
@@ -177,7 +177,7 @@ class WaysOut(TerminalTest):
         window = self.start()
         leader, window.leader = window.leader, os.open("/dev/null", os.O_RDONLY)
         os.close(leader)
-        self.assertEqual(window.run.wait(timeout=20), -signal.SIGHUP)
+        self.assertEqual(window.run.wait(timeout=60), -signal.SIGHUP)
         self.gone("sleep 86399")
 
 
@@ -209,5 +209,5 @@ class WithoutOne(TerminalTest):
                                stdout=subprocess.PIPE)
         self.assertEqual(run.stdout.readline(), b"ready\r\n")
         run.send_signal(signal.SIGINT)
-        run.communicate(timeout=20)
+        run.communicate(timeout=60)
         self.assertEqual(run.returncode, 4)

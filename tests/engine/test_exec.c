@@ -220,7 +220,7 @@ static void ends_that_fail(void **state) {
 static void background_children(void **state) {
   int64_t before = cdam_now_ms();
   expect(*state, (cdam_exec_command){.argv = SH("sleep 60 & echo started")}, 0, "started\n", "");
-  assert_true(cdam_now_ms() - before < 10000);
+  assert_true(cdam_now_ms() - before < 50000);
 }
 
 static void many_commands(void **state) {
@@ -252,7 +252,7 @@ static cdam_exec_result *run_out_of_time(fixture *this, cdam_exec_command comman
   int64_t before = cdam_now_ms();
   cdam_exec_result *result = run(this, command);
   int64_t took = cdam_now_ms() - before;
-  assert_true(took >= command.timeout_ms && took < command.timeout_ms + 11000);
+  assert_true(took >= command.timeout_ms && took < command.timeout_ms + 40000);
   assert_true(cdam_exec_result_timed_out(result));
   assert_int_equal(cdam_exec_result_exit_code(result), -1);
   return result;
@@ -271,7 +271,7 @@ static void the_deadline_kills_the_tree(void **state) {
                                  "env -i setsid /bin/busybox sleep 7005 & "
                                  "while :; do sleep 1; done";
     cdam_exec_result *result = run_out_of_time(
-        this, (cdam_exec_command){.argv = SH(script), .timeout_ms = 1000, .user = users[i]});
+        this, (cdam_exec_command){.argv = SH(script), .timeout_ms = 2500, .user = users[i]});
     assert_false(cdam_exec_result_still_running(result));
     assert_string_equal(cdam_exec_result_stdout(result, NULL), "first\n");
     cdam_exec_result_free(result);
@@ -288,7 +288,7 @@ static void endless_output(void **state) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   cdam_exec_result *result = run_out_of_time(
-      *state, (cdam_exec_command){.argv = SH("yes"), .timeout_ms = 1500, .output_cap = 4096});
+      *state, (cdam_exec_command){.argv = SH("yes"), .timeout_ms = 2500, .output_cap = 4096});
   getrusage(RUSAGE_SELF, &after);
   assert_false(cdam_exec_result_still_running(result));
   size_t length;
@@ -332,10 +332,10 @@ static void shells_that_are_missing(void **state) {
 
 /* ---- the sandbox ---- */
 
-/* Does something to the container a second from now. */
+/* Does something to the container in two seconds. */
 static void later(fixture *this, const char *verb) {
   char command[160];
-  snprintf(command, sizeof command, "(sleep 1; docker %s %s) >/dev/null 2>&1 &", verb,
+  snprintf(command, sizeof command, "(sleep 2; docker %s %s) >/dev/null 2>&1 &", verb,
            container_of(this));
   assert_int_equal(system(command), 0);
 }
@@ -350,7 +350,7 @@ static void a_paused_sandbox(void **state) {
   /* Paused while the command runs: it waits, and cannot be killed. */
   later(this, "pause");
   cdam_exec_result *result = run_out_of_time(
-      this, (cdam_exec_command){.argv = SH("echo a; sleep 3; echo b"), .timeout_ms = 5000});
+      this, (cdam_exec_command){.argv = SH("echo a; sleep 20; echo b"), .timeout_ms = 8000});
   assert_true(cdam_exec_result_still_running(result));
   assert_string_equal(cdam_exec_result_stdout(result, NULL), "a\n");
   cdam_exec_result_free(result);

@@ -218,12 +218,12 @@ static void test_a_killed_client(void **state) {
     _exit(1);
   }
   assert_int_equal(write(ends[1], "half of it", 10), 10);
-  for (int i = 0; count_of("killed") < 2 && i < 100; i++)
+  for (int i = 0; count_of("killed") < 2 && i < 1000; i++)
     usleep(20000);
   assert_int_equal(count_of("killed"), 2); /* a temporary file */
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  for (int i = 0; count_of("killed") > 1 && i < 100; i++)
+  for (int i = 0; count_of("killed") > 1 && i < 1000; i++)
     usleep(20000);
   assert_int_equal(count_of("killed"), 1);
   assert_content("killed/f", "old");
@@ -254,15 +254,18 @@ static bool take_and_strike(void *user, const void *bytes, size_t length) {
   return true;
 }
 
-/* A client that is not patient. */
+/* A client that is not patient, once there is a sandbox. */
 static cdam_session *impatient(cdam_client **own) {
   cdam_client_config *config;
+  cdam_session *made = create_with(client, CDAM_NETWORK_MODE_NONE), *victim;
   cdam_error err;
   assert_ok(cdam_client_config_new(&config, &err), &err);
-  cdam_client_config_set_timeout(config, 1500);
+  cdam_client_config_set_timeout(config, 3000);
   assert_ok(cdam_client_new(config, own, &err), &err);
   cdam_client_config_free(config);
-  return create_with(*own, CDAM_NETWORK_MODE_NONE);
+  assert_ok(cdam_resume(*own, cdam_session_state(made), NULL, &victim, &err), &err);
+  cdam_session_free(made);
+  return victim;
 }
 
 static void strike(const char *command, cdam_status expected) {
@@ -277,7 +280,7 @@ static void strike(const char *command, cdam_status expected) {
   cdam_status status = cdam_file_write(victim, "f", &source, NULL, &err);
   if (status != expected) fail_msg("%s: %s: %s", command, cdam_status_name(status), err.message);
   assert_message(&err, "cannot write \"f\": ");
-  assert_in_range(cdam_now_ms() - before, 0, 15000);
+  assert_in_range(cdam_now_ms() - before, 0, 40000);
   print_message("# %s: %s\n", command, err.message);
   /* And so it is for the next one. */
   bool exists;

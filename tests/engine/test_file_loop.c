@@ -254,7 +254,7 @@ static void test_a_watch(void **state) {
       CDAM_OK);
   cdam_file_watch_on_ready(watch, look, &first);
   shell("touch watched-in-loop/a");
-  drive(&first.events, 1, 5000);
+  drive(&first.events, 1, 60000);
   cdam_file_watch_on_ready(watch, NULL, NULL);
   /* What comes while nobody is told is told later; and then it is freed in the callback. */
   shell("touch watched-in-loop/b");
@@ -263,7 +263,7 @@ static void test_a_watch(void **state) {
     cdam_loop_dispatch(loop);
   }
   cdam_file_watch_on_ready(watch, look, &second);
-  drive(&second.events, 1, 5000);
+  drive(&second.events, 1, 60000);
   WAIT_FOR(
       cdam_file_watch_new_start(loop, session, "watched-in-loop", got_watch, &watch, NULL, err),
       CDAM_OK);

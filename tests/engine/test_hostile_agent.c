@@ -29,8 +29,8 @@
 #include <cofferdam/tree.h>
 
 /* Silence is measured by it. */
-#define TIMEOUT_MS 1200
-#define LONGEST_MS 10000
+#define TIMEOUT_MS 3000
+#define LONGEST_MS 40000
 
 static char directory[64];
 static cdam_client *client;  /* of all sandboxes, once they are there; impatient */

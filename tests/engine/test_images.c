@@ -142,7 +142,7 @@ static void deadlines(void) {
       run(SH(TOOL " setsid " TOOL " sleep 777 & trap '' TERM; " TOOL " sleep 778"), 300);
   assert_true(cdam_exec_result_timed_out(result));
   assert_false(cdam_exec_result_still_running(result));
-  assert_true(cdam_now_ms() - before < 10000);
+  assert_true(cdam_now_ms() - before < 60000);
   cdam_exec_result_free(result);
   assert_false(runs("sleep 77"));
 }
@@ -256,8 +256,8 @@ static void stop_and_resume(const image_kind *kind) {
   cdam_session *again;
   put("kept", "kept");
   int64_t before = cdam_now_ms();
-  assert_ok(cdam_session_stop(session, 10000, &err), &err);
-  assert_true(cdam_now_ms() - before < 5000);
+  assert_ok(cdam_session_stop(session, 60000, &err), &err);
+  assert_true(cdam_now_ms() - before < 50000);
   assert_ok(cdam_resume(client, cdam_session_state(session), NULL, &again, &err), &err);
   cdam_session_free(session);
   session = again;

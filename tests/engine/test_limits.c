@@ -347,7 +347,7 @@ static size_t reap(cdam_client *client, int64_t now, bool dry_run, const char *s
 /* Real reaping meets every sandbox of the engine that is over: this is for an engine of tests. */
 static void what_is_over_is_reaped(void **state) {
   int64_t now = (int64_t)time(NULL);
-  cdam_session *session = until(*state, now + 3);
+  cdam_session *session = until(*state, now + 8);
   const cdam_state *saved = cdam_session_state(session);
   const char *sid = cdam_state_session_id(saved);
   bool found;
@@ -360,22 +360,22 @@ static void what_is_over_is_reaped(void **state) {
   cdam_error err;
   assert_ok(cdam_resume(*state, saved, NULL, &again, &err), &err);
   char label[32];
-  snprintf(label, sizeof label, "%lld", (long long)now + 3);
+  snprintf(label, sizeof label, "%lld", (long long)now + 8);
   assert_string_equal(
       docker("inspect -f '{{index .Config.Labels \"io.cofferdam.deadline\"}}' %s", id_of(again)),
       label);
   cdam_session_free(again);
-  while ((int64_t)time(NULL) < now + 3)
+  while ((int64_t)time(NULL) < now + 8)
     usleep(100000);
   assert_int_equal(cdam_resume(*state, saved, NULL, &again, &err), CDAM_ERR_EXPIRED);
   assert_int_equal(containers_of(sid), 1);
-  reap(*state, now + 3, true, sid, &found);
+  reap(*state, now + 8, true, sid, &found);
   assert_true(found);
   assert_int_equal(containers_of(sid), 1);
-  reap(*state, now + 3, false, sid, &found);
+  reap(*state, now + 8, false, sid, &found);
   assert_true(found);
   assert_int_equal(containers_of(sid), 0);
-  reap(*state, now + 3, false, sid, &found);
+  reap(*state, now + 8, false, sid, &found);
   assert_false(found);
   cdam_session_free(session);
 }

@@ -23,7 +23,7 @@
 #define INIT(NAME) COFFERDAM__AGENT__V1__##NAME##__INIT
 
 /* Short, so that silence is noticed in a few seconds. */
-#define TIMEOUT_MS 1500
+#define TIMEOUT_MS 3000
 
 static cdam_client *client;
 static cdam_session *session;
@@ -122,7 +122,7 @@ static void open_sleep(cdam_link *link, call *c) {
 }
 
 static void turn_until(cdam_loop *loop, const bool *condition) {
-  for (int64_t limit = cdam_now_ms() + 20000; !*condition;) {
+  for (int64_t limit = cdam_now_ms() + 60000; !*condition;) {
     assert_true(cdam_now_ms() < limit);
     cdam_loop_turn(loop, 50);
   }
@@ -158,7 +158,7 @@ static cdam_error outcome(const char *command, bool ends_well) {
   docker("%s %s", command, id());
   turn_until(loop, &c.done);
   if (ends_well) assert_ok(c.status, &c.error);
-  for (int64_t limit = cdam_now_ms() + 20000; !cdam_link_is_broken(link);) {
+  for (int64_t limit = cdam_now_ms() + 60000; !cdam_link_is_broken(link);) {
     assert_true(cdam_now_ms() < limit);
     cdam_loop_turn(loop, 50);
   }

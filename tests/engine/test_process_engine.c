@@ -214,7 +214,7 @@ static void timed_out(void **state) {
   fixture *this = *state;
   cdam_process *process =
       spawn(this, (cdam_process_command){.argv = SH("trap '' TERM; sleep 3218; sleep 3218"),
-                                         .timeout_ms = 500,
+                                         .timeout_ms = 3000,
                                          .grace_ms = 200});
   tale story = read_on(process);
   assert_int_equal(story.exit.ended_by, CDAM_ENDED_TIMEOUT);
@@ -243,7 +243,7 @@ static void killed(void **state) {
   cdam_error err = {0};
   cdam_process *process =
       spawn(this, (cdam_process_command){.argv = SH("sleep 3219 & sleep 3219 & wait")});
-  assert_ok(cdam_process_kill(process, 300, &err), &err);
+  assert_ok(cdam_process_kill(process, 30000, &err), &err);
   assert_false(runs(this, "sleep 3219"));
   tale story = read_on(process);
   assert_int_equal(story.exit.ended_by, CDAM_ENDED_KILL);
@@ -262,7 +262,7 @@ static void signals(void **state) {
                            "sleep 0.1; done) & while :; do sleep 0.1; done")});
   await_text(process, "up\n");
   assert_ok(cdam_process_signal(process, 10, CDAM_TARGET_PROCESS, &err), &err);
-  cdam_process_event event = next(process, 5000);
+  cdam_process_event event = next(process, 60000);
   assert_int_equal(event.kind, CDAM_PROCESS_OUTPUT);
   assert_int_equal(event.length, 5);
   assert_memory_equal(event.bytes, "usr1\n", 5);

@@ -84,8 +84,8 @@ static void deadlines(void **state) {
          "sleep 8806")};
     int64_t before = cdam_now_ms();
     cdam_exec_result *result =
-        run(*state, (cdam_exec_command){.argv = SH(scripts[i]), .timeout_ms = 300});
-    assert_in_range(cdam_now_ms() - before, 300, 2000);
+        run(*state, (cdam_exec_command){.argv = SH(scripts[i]), .timeout_ms = 1500});
+    assert_in_range(cdam_now_ms() - before, 1500, 20000);
     assert_true(cdam_exec_result_timed_out(result));
     assert_false(cdam_exec_result_still_running(result));
     assert_int_equal(cdam_exec_result_exit_code(result), -1);
@@ -102,7 +102,7 @@ static void deadlines(void **state) {
   /* It does not wait for what holds its output. */
   int64_t before = cdam_now_ms();
   expect(*state, (cdam_exec_command){.argv = SH("sleep 8808 & echo y")}, 0, "y\n", "");
-  assert_true(cdam_now_ms() - before < 3000);
+  assert_true(cdam_now_ms() - before < 60000);
   assert_true(runs(*state, "8808"));
 }
 

@@ -337,8 +337,8 @@ static void calls_of_a_loop(void **state) {
   assert_ok(end.status, &err);
   assert_int_equal(cdam_process_write(end.process, "x", 1, &err), CDAM_ERR_ARGUMENT);
   int64_t before = cdam_now_ms();
-  assert_int_equal(cdam_process_wait(end.process, 5000, NULL, &err), CDAM_ERR_TIMEOUT);
-  assert_true(cdam_now_ms() - before < 1000);
+  assert_int_equal(cdam_process_wait(end.process, 60000, NULL, &err), CDAM_ERR_TIMEOUT);
+  assert_true(cdam_now_ms() - before < 30000);
   size_t taken;
   assert_ok(cdam_process_write_some(end.process, "x\n", 2, &taken, &err), &err);
   assert_int_equal(taken, 2);

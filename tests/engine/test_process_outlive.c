@@ -153,7 +153,7 @@ static void what_is_no_longer_kept(void **state) {
   while (info.stdout_end < 300001);
   assert_int_equal(info.stdout_begin, 300001 - 1000);
   process = attach(this, key, (cdam_process_attachment){.stdout_offset = 100});
-  cdam_process_event event = next(process, 5000);
+  cdam_process_event event = next(process, 60000);
   assert_int_equal(event.kind, CDAM_PROCESS_OUTPUT);
   assert_int_equal(event.offset, 299001);
   assert_int_equal(event.lost, 299001 - 100);

@@ -261,7 +261,7 @@ static void sandbox_pauses(void **state) {
   cdam_session *own;
   cdam_loop *before = loop;
   assert_ok(cdam_client_config_new(&config, &err), &err);
-  cdam_client_config_set_timeout(config, 2000);
+  cdam_client_config_set_timeout(config, 3000);
   assert_ok(cdam_client_new(config, &hasty, &err), &err);
   assert_ok(cdam_loop_new(hasty, &loop, &err), &err);
   assert_ok(cdam_resume(hasty, cdam_session_state(session), NULL, &own, &err), &err);
@@ -270,7 +270,7 @@ static void sandbox_pauses(void **state) {
             &err);
   drive(&down.calls, 500);
   docker("pause %s", container_of(session));
-  drive(&down.calls, 15000);
+  drive(&down.calls, 60000);
   docker("unpause %s", container_of(session));
   if (down.status != CDAM_ERR_PAUSED) fail_msg("%d: %s", down.status, down.error.message);
   assert_false(down.temporaries);
