@@ -4,34 +4,8 @@
  * resume, cycle. Prints "wall_ns cpu_ns peak_kib" of the repetitions; set-up and clean-up are left
  * out of the times.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "actions.h"
-
-void die(const char *what, const char *why) {
-  fprintf(stderr, "%s: %s\n", what, why);
-  exit(1);
-}
-
-static long long now(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-/* getrusage would give the peak of the process that started this one, if that was higher. */
-static long peak_kib(void) {
-  char line[256];
-  long peak = 0;
-  FILE *status = fopen("/proc/self/status", "r");
-  while (status && fgets(line, sizeof line, status))
-    if (!strncmp(line, "VmHWM:", 6)) peak = strtol(line + 6, NULL, 10);
-  if (status) fclose(status);
-  return peak;
-}
+#include "measure.h"
 
 static void once(const actions *client, const char *scenario) {
   if (!strcmp(scenario, "exec")) {

@@ -2,37 +2,11 @@
 /* One client doing one thing in a live sandbox a number of times: bench_live_CLIENT SCENARIO COUNT
  * IMAGE. Prints "wall_ns cpu_ns peak_kib", set-up and clean-up left out of the times. */
 #include "live.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "measure.h"
 
 #define MAX_BOXES 16
 
 static const char *const true_argv[] = {"true", NULL};
-
-void die(const char *what, const char *why) {
-  fprintf(stderr, "%s: %s\n", what, why);
-  exit(1);
-}
-
-static long long now(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-/* getrusage would give the peak of the process that started this one, if that was higher. */
-static long peak_kib(void) {
-  char line[256];
-  long peak = 0;
-  FILE *status = fopen("/proc/self/status", "r");
-  while (status && fgets(line, sizeof line, status))
-    if (!strncmp(line, "VmHWM:", 6)) peak = strtol(line + 6, NULL, 10);
-  if (status) fclose(status);
-  return peak;
-}
 
 static long size_of(const char *scenario) {
   return strstr(scenario, "4k") ? LIVE_SMALL : LIVE_BULK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees into a sandbox and out of it, on a real engine. What cp shows is in cli/test_files.py. */
+#include "../scratch.h"
 #include "test_file_support.h"
 
 #include <fcntl.h>
@@ -8,33 +9,12 @@
 
 #include <cofferdam/tree.h>
 
-static char scratch[64];
-
-__attribute__((format(printf, 1, 2))) static int here(const char *format, ...) {
-  char command[4096];
-  int used = snprintf(command, sizeof command, "cd %s && ", scratch);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(command + used, sizeof command - (size_t)used, format, args);
-  va_end(args);
-  return system(command);
-}
-
-static const char *at(const char *name) {
-  static char paths[4][256];
-  static unsigned next;
-  char *path = paths[next++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", scratch, name);
-  return path;
-}
-
 static int begin(void **state) {
-  snprintf(scratch, sizeof scratch, "/tmp/cofferdam-tree-XXXXXX");
-  return mkdtemp(scratch) ? begin_sandbox(state) : -1;
+  return make_scratch(state) == 0 ? begin_sandbox(state) : -1;
 }
 
 static int finish(void **state) {
-  here("chmod -R u+rwX . && rm -rf %s", scratch);
+  remove_scratch(state);
   return end_sandbox(state);
 }
 
@@ -48,13 +28,13 @@ static int clean(void **state) {
 static void up(const char *from, const char *to, const cdam_tree_options *options,
                cdam_tree_result *result) {
   cdam_error err;
-  assert_ok(cdam_tree_upload(session, at(from), to, options, result, &err), &err);
+  assert_ok(cdam_tree_upload(session, in_scratch(from), to, options, result, &err), &err);
 }
 
 static void down(const char *from, const char *to, const cdam_tree_options *options,
                  cdam_tree_result *result) {
   cdam_error err;
-  assert_ok(cdam_tree_download(session, from, at(to), options, result, &err), &err);
+  assert_ok(cdam_tree_download(session, from, in_scratch(to), options, result, &err), &err);
 }
 
 /* ---- arguments ---- */
@@ -121,18 +101,18 @@ static void options(void **state) {
                           going = {.keep_going = true};
   here("mkdir t && printf new >t/f");
   shell("mkdir t && printf old >t/f");
-  assert_fails(cdam_tree_upload(session, at("t"), "t", NULL, &result, &err), CDAM_ERR_FILE, EEXIST,
-               &err);
+  assert_fails(cdam_tree_upload(session, in_scratch("t"), "t", NULL, &result, &err), CDAM_ERR_FILE,
+               EEXIST, &err);
   assert_message(&err, "cannot copy to \"t\": file exists (at \"f\")");
   assert_content("t/f", "old");
   up("t", "t", &replace, NULL);
   assert_content("t/f", "new");
-  assert_fails(cdam_tree_upload(session, at("t"), "no/where/t", NULL, NULL, &err), CDAM_ERR_FILE,
-               ENOENT, &err);
+  assert_fails(cdam_tree_upload(session, in_scratch("t"), "no/where/t", NULL, NULL, &err),
+               CDAM_ERR_FILE, ENOENT, &err);
   up("t", "no/where/t", &parents, NULL);
   assert_content("no/where/t/f", "new");
-  assert_fails(cdam_tree_download(session, "t", at("t"), NULL, NULL, &err), CDAM_ERR_IO, EEXIST,
-               &err);
+  assert_fails(cdam_tree_download(session, "t", in_scratch("t"), NULL, NULL, &err), CDAM_ERR_IO,
+               EEXIST, &err);
   assert_message(&err, "/t/f");
   down("t", "t", &replace, NULL);
   /* root reads everything, so that only a file that goes away cannot be read: not tested here */
@@ -158,16 +138,16 @@ static void places(void **state) {
   const cdam_sink nowhere = {0};
   shell("ln -s /tmp link && touch file");
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    assert_fails(cdam_tree_upload(session, at("t"), bad[i].path, NULL, NULL, &err), bad[i].status,
-                 bad[i].system_errno, &err);
-    assert_fails(cdam_tree_download(session, bad[i].path, at("o"), NULL, NULL, &err), bad[i].status,
-                 bad[i].system_errno, &err);
+    assert_fails(cdam_tree_upload(session, in_scratch("t"), bad[i].path, NULL, NULL, &err),
+                 bad[i].status, bad[i].system_errno, &err);
+    assert_fails(cdam_tree_download(session, bad[i].path, in_scratch("o"), NULL, NULL, &err),
+                 bad[i].status, bad[i].system_errno, &err);
     assert_fails(cdam_tree_download_tar(session, bad[i].path, &nowhere, NULL, NULL, &err),
                  bad[i].status, bad[i].system_errno, &err);
   }
-  assert_fails(cdam_tree_upload(session, at("none"), "x", NULL, NULL, &err), CDAM_ERR_IO, ENOENT,
-               &err);
-  assert_message(&err, at("none"));
+  assert_fails(cdam_tree_upload(session, in_scratch("none"), "x", NULL, NULL, &err), CDAM_ERR_IO,
+               ENOENT, &err);
+  assert_message(&err, in_scratch("none"));
   assert_false(is_there("x"));
   /* The workspace itself, by all its names. */
   up("t", "", NULL, NULL);
@@ -176,8 +156,8 @@ static void places(void **state) {
   down("/workspace/f", "one", NULL, NULL);
   assert_int_equal(here("test \"$(cat one)\" = x"), 0);
   /* A link in the place of the top is none to go through. */
-  assert_fails(cdam_tree_download(session, "f", at("lo"), NULL, NULL, &err), CDAM_ERR_IO, EEXIST,
-               &err);
+  assert_fails(cdam_tree_download(session, "f", in_scratch("lo"), NULL, NULL, &err), CDAM_ERR_IO,
+               EEXIST, &err);
   down("f", "lo", &(cdam_tree_options){.replace = true}, NULL);
   assert_int_equal(here("test ! -L lo && test \"$(cat out/f)\" = old"), 0);
 }
@@ -371,10 +351,10 @@ static void failures_leave_nothing(void **state) {
   shell("mkdir t && cd t && for i in $(seq 50); do head -c 100000 /dev/zero >$i; done");
   int descriptors = here("exit $(ls /proc/$PPID/fd | wc -l)");
   for (int i = 0; i < 20; i++) {
-    assert_fails(cdam_tree_upload(session, at("t"), "t", NULL, NULL, &err), CDAM_ERR_FILE, EEXIST,
-                 &err);
-    assert_fails(cdam_tree_download(session, "t", at("t"), NULL, NULL, &err), CDAM_ERR_IO, EEXIST,
-                 &err);
+    assert_fails(cdam_tree_upload(session, in_scratch("t"), "t", NULL, NULL, &err), CDAM_ERR_FILE,
+                 EEXIST, &err);
+    assert_fails(cdam_tree_download(session, "t", in_scratch("t"), NULL, NULL, &err), CDAM_ERR_IO,
+                 EEXIST, &err);
     assert_int_equal(count_of("t"), 50);
   }
   assert_int_equal(here("exit $(ls /proc/$PPID/fd | wc -l)"), descriptors);
@@ -386,11 +366,11 @@ static void stopped_sandbox(void **state) {
   cdam_error err;
   here("mkdir t && echo x >t/f");
   cdam_session *other = create_with(client, CDAM_NETWORK_MODE_NONE);
-  assert_ok(cdam_tree_upload(other, at("t"), "t", NULL, NULL, &err), &err);
+  assert_ok(cdam_tree_upload(other, in_scratch("t"), "t", NULL, NULL, &err), &err);
   docker("kill %s", container_of(other));
-  cdam_status status = cdam_tree_upload(other, at("t"), "u", NULL, NULL, &err);
+  cdam_status status = cdam_tree_upload(other, in_scratch("t"), "u", NULL, NULL, &err);
   if (status != CDAM_ERR_EXITED) fail_msg("%s: %s", cdam_status_name(status), err.message);
-  status = cdam_tree_download(other, "t", at("u"), NULL, NULL, &err);
+  status = cdam_tree_download(other, "t", in_scratch("u"), NULL, NULL, &err);
   if (status != CDAM_ERR_EXITED) fail_msg("%s: %s", cdam_status_name(status), err.message);
   status = cdam_tree_upload_tar(other, &(cdam_source){0}, "t", NULL, NULL, &err);
   if (status == CDAM_OK) fail_msg("it is stopped");

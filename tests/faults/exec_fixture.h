@@ -51,6 +51,12 @@ static inline void end(fixture *this) {
   scripted_engine_stop(this->engine);
 }
 
+/* The answer of a rule whose `user` is after how many bytes (size_t) it is cut. */
+static inline void cut_later(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)request;
+  reply->cut = *(size_t *)user;
+}
+
 /* Given to each command; or NULL. With it the stream of a command goes both ways. */
 static const cdam_source *exec_input;
 

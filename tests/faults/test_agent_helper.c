@@ -23,13 +23,19 @@ static void *create_in_thread(void *user) {
   return NULL;
 }
 
+/* A create in a thread, which finds the helper of another client and looks at it twice. */
+static pthread_t create_beside_another(other_client *this) {
+  pthread_t thread;
+  leave_helper(this->fixture, "another");
+  pthread_create(&thread, NULL, create_in_thread, this);
+  scripted_engine_wait(this->fixture->model->engine, "GET", "*-fill/json", 2);
+  return thread;
+}
+
 static void waits_for_another(void **state) {
   agent_fixture *this = *state;
-  leave_helper(this, "another");
   other_client other = {.fixture = this};
-  pthread_t thread;
-  pthread_create(&thread, NULL, create_in_thread, &other);
-  scripted_engine_wait(this->model->engine, "GET", "*-fill/json", 2);
+  pthread_t thread = create_beside_another(&other);
   assert_true(this->model->volumes.helper); /* it has a minute */
   put_content(this, &right_one);
   this->model->volumes.marker_at = this->model->volumes.clock;
@@ -43,11 +49,8 @@ static void waits_for_another(void **state) {
 /* It fails, or is gone before it has filled anything. */
 static void takes_over_from_another(void **state) {
   agent_fixture *this = *state;
-  leave_helper(this, "another");
   other_client other = {.fixture = this};
-  pthread_t thread;
-  pthread_create(&thread, NULL, create_in_thread, &other);
-  scripted_engine_wait(this->model->engine, "GET", "*-fill/json", 2);
+  pthread_t thread = create_beside_another(&other);
   this->model->volumes.helper = false;
   pthread_join(thread, NULL);
   assert_int_equal(other.status, CDAM_OK);
@@ -58,15 +61,12 @@ static void takes_over_from_another(void **state) {
 /* As Podman has it for a moment: the name is taken, and there is nothing of that name. */
 static void takes_over_from_a_ghost(void **state) {
   agent_fixture *this = *state;
-  leave_helper(this, "another");
   fail_at(this->model, "GET *-fill/json", 0,
           (scripted_reply){500, .body = "{\"message\":\"x does not exist in database: no such "
                                         "container\"}"},
           false);
   other_client other = {.fixture = this};
-  pthread_t thread;
-  pthread_create(&thread, NULL, create_in_thread, &other);
-  scripted_engine_wait(this->model->engine, "GET", "*-fill/json", 2);
+  pthread_t thread = create_beside_another(&other);
   this->model->volumes.helper = false;
   pthread_join(thread, NULL);
   assert_int_equal(other.status, CDAM_OK);

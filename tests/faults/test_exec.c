@@ -105,11 +105,6 @@ static void any_framing_of_the_answer(void **state) {
 
 /* ---- the stream ---- */
 
-static void cut_later(void *user, const scripted_request *request, scripted_reply *reply) {
-  (void)request;
-  reply->cut = *(size_t *)user;
-}
-
 /* Success only at the end of a frame, and then only because the engine says that it is one. */
 static void cut_at_every_byte(void **state) {
   (void)state;

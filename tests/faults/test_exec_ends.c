@@ -218,11 +218,6 @@ static void no_head_in_time(void **state) {
   end(this);
 }
 
-static void cut_later(void *user, const scripted_request *request, scripted_reply *reply) {
-  (void)request;
-  reply->cut = *(size_t *)user;
-}
-
 static void cut_while_input_flows(void **state) {
   (void)state;
   size_t cut = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees, and an agent that lies: it breaks the link, and leaves nothing half here. What an entry
  * may be is tested without one (unit/test_tree_local.c). */
+#include "../scratch.h"
 #include "test_file_agent.h"
 
 #include <sys/stat.h>
@@ -16,35 +17,10 @@ typedef struct lie {
   const char *message; /* of the error */
 } lie;
 
-static char scratch[64];
-
-__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
-  char command[1024];
-  int used = snprintf(command, sizeof command, "cd %s && ", scratch);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(command + used, sizeof command - (size_t)used, format, args);
-  va_end(args);
-  return system(command);
-}
-
-static int make_scratch(void **unused) {
-  (void)unused;
-  snprintf(scratch, sizeof scratch, "/tmp/cofferdam-lies-XXXXXX");
-  if (!mkdtemp(scratch)) return -1;
-  return shell("mkdir from && echo content >from/file && head -c 3000000 /dev/zero >from/large && "
-               "tar -C from -cf a.tar file large");
-}
-
-static int remove_scratch(void **unused) {
-  (void)unused;
-  return shell("rm -rf %s", scratch);
-}
-
-static const char *in_scratch(const char *name) {
-  static char path[256];
-  snprintf(path, sizeof path, "%s/%s", scratch, name);
-  return path;
+static int make_trees(void **unused) {
+  if (make_scratch(unused) != 0) return -1;
+  return here("mkdir from && echo content >from/file && head -c 3000000 /dev/zero >from/large && "
+              "tar -C from -cf a.tar file large");
 }
 
 static void say_path(agent *a, uint32_t channel, int type, const char *path, uint64_t size) {
@@ -161,15 +137,14 @@ static void downloads(void **unused) {
     fixture *this = begin(down[i].script, patience(&down[i]));
     cdam_tree_result result = {.entries = 77};
     cdam_error err;
-    shell("rm -rf world && mkdir world && cp -r from world");
+    here("rm -rf world && mkdir world && cp -r from world");
     cdam_status status =
         cdam_tree_download(&this->session, "x", in_scratch("world/to"), NULL, &result, &err);
     expect(&down[i], "to a directory:", status, &err);
     assert_true(result.entries < 77);
-    assert_int_equal(
-        shell("test -z \"$(find world -name '.cofferdam-*' -o -name evil -o -name f)\" "
-              "&& diff -r from world/from"),
-        0);
+    assert_int_equal(here("test -z \"$(find world -name '.cofferdam-*' -o -name evil -o -name f)\" "
+                          "&& diff -r from world/from"),
+                     0);
     end(this);
   }
 }
@@ -317,7 +292,7 @@ static void little_credit(void **unused) {
   this->agent.credit = 100;
   cdam_tree_result result;
   cdam_error err;
-  shell("mkdir few && head -c 20000 /dev/zero >few/file && touch few/a few/b");
+  here("mkdir few && head -c 20000 /dev/zero >few/file && touch few/a few/b");
   /* Each message costs more than it is given back for: it comes to a halt, and says so. */
   cdam_status status =
       cdam_tree_upload(&this->session, in_scratch("few"), "x", NULL, &result, &err);
@@ -331,5 +306,5 @@ int main(void) {
       cmocka_unit_test(downloads),   cmocka_unit_test(archives),      cmocka_unit_test(uploads),
       cmocka_unit_test(archives_up), cmocka_unit_test(little_credit),
   };
-  return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+  return cmocka_run_group_tests(tests, make_trees, remove_scratch);
 }

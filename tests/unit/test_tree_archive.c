@@ -70,7 +70,7 @@ static void there_and_back(void **unused) {
   unpack_well("a.tar", "to");
   assert_same("from", "to");
   /* Another program agrees. */
-  assert_int_equal(shell("mkdir gnu && tar -C gnu -xpf a.tar 2>log"), 0);
+  assert_int_equal(here("mkdir gnu && tar -C gnu -xpf a.tar 2>log"), 0);
   assert_same("from", "gnu");
 }
 
@@ -83,19 +83,18 @@ static void names_in_a_locale(void **unused) {
 
 static void one_file(void **unused) {
   (void)unused;
-  shell("echo content >from && mkdir out");
+  here("echo content >from && mkdir out");
   pack("from", "a.tar");
   unpack_well("a.tar", "to");
-  assert_int_equal(shell("test \"$(ls to)\" = name && cmp from to/name"), 0);
+  assert_int_equal(here("test \"$(ls to)\" = name && cmp from to/name"), 0);
 }
 
 static void long_names(void **unused) {
   (void)unused;
-  assert_int_equal(
-      shell("mkdir -p from/$(printf 'd%%.0s' $(seq 200))/$(printf 'e%%.0s' $(seq 255)) "
-            "&& echo x >from/$(printf 'd%%.0s' $(seq 200))/$(printf 'f%%.0s' $(seq "
-            "255)) && ln -s $(printf 'l%%.0s' $(seq 4000)) from/link"),
-      0);
+  assert_int_equal(here("mkdir -p from/$(printf 'd%%.0s' $(seq 200))/$(printf 'e%%.0s' $(seq 255)) "
+                        "&& echo x >from/$(printf 'd%%.0s' $(seq 200))/$(printf 'f%%.0s' $(seq "
+                        "255)) && ln -s $(printf 'l%%.0s' $(seq 4000)) from/link"),
+                   0);
   pack("from", "a.tar");
   unpack_well("a.tar", "to");
   assert_same("from", "to");
@@ -115,20 +114,20 @@ static const char *const makers[] = {
 
 static void other_programs_archives(void **unused) {
   (void)unused;
-  assert_int_equal(shell("mkdir -p from/a/b && echo one >from/a/one && head -c 70000 /dev/urandom "
-                         ">from/a/b/two && ln -s one from/a/link && chmod 0500 from/a/b && "
-                         "touch -h -d 2005-05-05 from/a/link from/a/b/two from/a/one && "
-                         "touch -d 2004-04-04 from/a/b from/a from"),
+  assert_int_equal(here("mkdir -p from/a/b && echo one >from/a/one && head -c 70000 /dev/urandom "
+                        ">from/a/b/two && ln -s one from/a/link && chmod 0500 from/a/b && "
+                        "touch -h -d 2005-05-05 from/a/link from/a/b/two from/a/one && "
+                        "touch -d 2004-04-04 from/a/b from/a from"),
                    0);
   for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-    if (shell("%s 2>/dev/null", makers[i]) != 0) {
+    if (here("%s 2>/dev/null", makers[i]) != 0) {
       print_message("not here: %s\n", makers[i]);
       continue;
     }
-    shell("chmod -R u+w to 2>/dev/null; rm -rf to");
+    here("chmod -R u+w to 2>/dev/null; rm -rf to");
     unpack_well("a", "to");
     /* The time of a link is not in all of them. */
-    shell("touch -h -d 2005-05-05 to/a/link && touch -d 2004-04-04 to/a");
+    here("touch -h -d 2005-05-05 to/a/link && touch -d 2004-04-04 to/a");
     assert_same("from", "to");
   }
 }
@@ -298,15 +297,15 @@ static void holes(void **unused) {
   static const char *const formats[] = {"gnu", "pax --sparse-version=0.0",
                                         "pax --sparse-version=0.1", "pax --sparse-version=1.0"};
   assert_int_equal(
-      shell("mkdir from && truncate -s 3000000 from/hole && printf mid | dd of=from/hole "
-            "bs=1 seek=1500000 conv=notrunc status=none && printf end | dd "
-            "of=from/end bs=1 seek=2999997 status=none && truncate -s 1000000 "
-            "from/nothing"),
+      here("mkdir from && truncate -s 3000000 from/hole && printf mid | dd of=from/hole "
+           "bs=1 seek=1500000 conv=notrunc status=none && printf end | dd "
+           "of=from/end bs=1 seek=2999997 status=none && truncate -s 1000000 "
+           "from/nothing"),
       0);
   for (size_t i = 0; i < 4; i++) {
-    assert_int_equal(shell("rm -rf to; tar -C from --format=%s -Scf a.tar .", formats[i]), 0);
+    assert_int_equal(here("rm -rf to; tar -C from --format=%s -Scf a.tar .", formats[i]), 0);
     unpack_well("a.tar", "to");
-    assert_int_equal(shell("diff -r from to"), 0);
+    assert_int_equal(here("diff -r from to"), 0);
   }
 }
 
@@ -321,17 +320,17 @@ static const char *const damaged[] = {
 
 static void what_is_no_archive(void **unused) {
   (void)unused;
-  shell("mkdir from && head -c 100000 /dev/urandom >from/file");
+  here("mkdir from && head -c 100000 /dev/urandom >from/file");
   for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
     cdam_error err;
-    assert_int_equal(shell("%s", damaged[i]), 0);
+    assert_int_equal(here("%s", damaged[i]), 0);
     cdam_status status = unpack("a", "to", true, &err);
     if (status != CDAM_ERR_IO) fail_msg("'%s': %d", damaged[i], status);
     assert_non_null(strstr(err.message, "archive"));
     assert_int_equal(temporaries(), 0);
   }
   /* Nothing but its end is an archive. */
-  shell("tar -cf a -T /dev/null");
+  here("tar -cf a -T /dev/null");
   cdam_tree_feed *feed = NULL;
   cdam_tree_part part;
   cdam_error err;
@@ -368,7 +367,7 @@ static void broken_ends(void **unused) {
   assert_int_equal(feed->next(feed, &part, &err), CDAM_ERR_IO);
   assert_string_equal(err.message, "my own words");
   feed->free(feed);
-  shell("mkdir from && head -c 300000 /dev/zero >from/file");
+  here("mkdir from && head -c 300000 /dev/zero >from/file");
   assert_int_equal(cdam_tree_walk_new(in_scratch("from"), &feed, &err), CDAM_OK);
   assert_int_equal(cdam_archive_write_new("name", false, broken_sink, NULL, &target, &err),
                    CDAM_OK);
@@ -386,7 +385,7 @@ static void devices_are_skipped(void **unused) {
   cdam_error err;
   write_items("a.tar", items, 3);
   assert_int_equal(unpack("a.tar", "to", false, &err), CDAM_OK);
-  assert_int_equal(shell("test \"$(ls to)\" = pipe"), 0);
+  assert_int_equal(here("test \"$(ls to)\" = pipe"), 0);
 }
 
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, make_scratch, remove_scratch)

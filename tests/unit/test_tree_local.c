@@ -50,16 +50,16 @@ static void copies_everything(void **unused) {
 
 static void copies_one_file(void **unused) {
   (void)unused;
-  shell("echo content >file");
+  here("echo content >file");
   copy("file", "other", false);
-  assert_int_equal(shell("cmp file other"), 0);
+  assert_int_equal(here("cmp file other"), 0);
   copy("file", "other", true);
 }
 
 static void skips_sockets(void **unused) {
   (void)unused;
-  shell("mkdir from && cd from && python3 -c \"import socket; "
-        "[socket.socket(socket.AF_UNIX).bind(str(n)) for n in range(200)]\" && touch real");
+  here("mkdir from && cd from && python3 -c \"import socket; "
+       "[socket.socket(socket.AF_UNIX).bind(str(n)) for n in range(200)]\" && touch real");
   cdam_tree_feed *feed = walk_of("from");
   cdam_tree_target *target = writer_of("to", false);
   uint64_t entries = 0;
@@ -69,19 +69,19 @@ static void skips_sockets(void **unused) {
   assert_int_equal(entries, 2);
   feed->free(feed);
   target->free(target);
-  assert_int_equal(shell("test \"$(ls to)\" = real"), 0);
+  assert_int_equal(here("test \"$(ls to)\" = real"), 0);
 }
 
 static void a_shorter_file_is_an_error(void **unused) {
   (void)unused;
-  shell("head -c 200000 /dev/zero >file");
+  here("head -c 200000 /dev/zero >file");
   cdam_tree_feed *feed = walk_of("file");
   cdam_tree_part part;
   cdam_error err;
   assert_int_equal(feed->next(feed, &part, &err), CDAM_OK);
   assert_int_equal(part.entry.size, 200000);
   assert_int_equal(feed->next(feed, &part, &err), CDAM_OK);
-  shell("truncate -s 1000 file");
+  here("truncate -s 1000 file");
   assert_int_equal(feed->next(feed, &part, &err), CDAM_ERR_IO);
   assert_non_null(strstr(err.message, "shorter"));
   assert_non_null(strstr(err.message, in_scratch("file")));
@@ -90,12 +90,12 @@ static void a_shorter_file_is_an_error(void **unused) {
 
 static void a_growing_file_is_cut(void **unused) {
   (void)unused;
-  shell("echo one >file");
+  here("echo one >file");
   cdam_tree_feed *feed = walk_of("file");
   cdam_tree_part part;
   cdam_error err;
   assert_int_equal(feed->next(feed, &part, &err), CDAM_OK);
-  shell("echo two >>file");
+  here("echo two >>file");
   assert_int_equal(feed->next(feed, &part, &err), CDAM_OK);
   assert_int_equal(part.length, 4);
   assert_true(part.end);
@@ -106,10 +106,10 @@ static void too_deep_is_an_error(void **unused) {
   (void)unused;
   cdam_error err;
   uint64_t entries;
-  assert_int_equal(shell("mkdir -p d/$(seq -s/ 1 127)"), 0);
+  assert_int_equal(here("mkdir -p d/$(seq -s/ 1 127)"), 0);
   copy("d", "fits", false);
   assert_same("d", "fits");
-  assert_int_equal(shell("mkdir -p d/$(seq -s/ 1 128)"), 0);
+  assert_int_equal(here("mkdir -p d/$(seq -s/ 1 128)"), 0);
   cdam_tree_feed *feed = walk_of("d");
   cdam_tree_target *target = writer_of("to", false);
   assert_int_equal(move(feed, target, &entries, &err), CDAM_ERR_IO);
@@ -140,9 +140,9 @@ static const existing things[] = {
 
 static void existing_files(void **unused) {
   (void)unused;
-  shell("mkdir from && echo new >from/name");
+  here("mkdir from && echo new >from/name");
   for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-    shell("rm -rf to out; mkdir to; %s", things[i].setup);
+    here("rm -rf to out; mkdir to; %s", things[i].setup);
     cdam_tree_feed *feed = walk_of("from");
     cdam_tree_target *target = writer_of("to", things[i].replace);
     uint64_t entries;
@@ -152,7 +152,7 @@ static void existing_files(void **unused) {
     if (status != CDAM_OK) assert_non_null(strstr(err.message, "/to/name"));
     feed->free(feed);
     target->free(target);
-    if (shell("%s", things[i].then) != 0) fail_msg("%zu: not '%s'", i, things[i].then);
+    if (here("%s", things[i].then) != 0) fail_msg("%zu: not '%s'", i, things[i].then);
     assert_int_equal(temporaries(), 0);
   }
 }
@@ -162,7 +162,7 @@ static void told_before_the_content(void **unused) {
   (void)unused;
   cdam_error err;
   bool made;
-  shell("mkdir to to/d && echo old >to/f");
+  here("mkdir to to/d && echo old >to/f");
   for (int i = 0; i < 3; i++) {
     cdam_tree_target *target = writer_of("to", i == 2);
     cdam_entry top = entry_of(CDAM_ENTRY(DIRECTORY), "");
@@ -179,24 +179,24 @@ static void read_only_ones_are_opened(void **unused) {
   (void)unused;
   cdam_error err;
   bool made;
-  shell("mkdir to && chmod 0555 to");
+  here("mkdir to && chmod 0555 to");
   cdam_tree_target *target = writer_of("to", false);
   cdam_entry top = entry_of(CDAM_ENTRY(DIRECTORY), "");
   assert_int_equal(target->entry(target, &top, "", &made, &err), CDAM_OK);
-  assert_int_equal(shell("test $(stat -c %%a to) = 755"), 0);
+  assert_int_equal(here("test $(stat -c %%a to) = 755"), 0);
   top = entry_of(CDAM_ENTRY(LEAVE_DIRECTORY), "");
   top.mode = 0500;
   assert_int_equal(target->entry(target, &top, "", &made, &err), CDAM_OK);
-  assert_int_equal(shell("test $(stat -c %%a to) = 500"), 0);
+  assert_int_equal(here("test $(stat -c %%a to) = 500"), 0);
   target->free(target);
 }
 
 /* The way into a directory is never a link. */
 static void existing_directories(void **unused) {
   (void)unused;
-  shell("mkdir -p from/sub && echo new >from/sub/name");
+  here("mkdir -p from/sub && echo new >from/sub/name");
   for (int replace = 0; replace < 2; replace++) {
-    shell("rm -rf to out; mkdir to out; ln -s ../out to/sub");
+    here("rm -rf to out; mkdir to out; ln -s ../out to/sub");
     cdam_tree_feed *feed = walk_of("from");
     cdam_tree_target *target = writer_of("to", replace);
     uint64_t entries;
@@ -204,8 +204,8 @@ static void existing_directories(void **unused) {
     assert_int_equal(move(feed, target, &entries, &err), replace ? CDAM_OK : CDAM_ERR_IO);
     feed->free(feed);
     target->free(target);
-    assert_int_equal(shell("test -z \"$(ls out)\""), 0);
-    assert_int_equal(shell("test %s to/sub", replace ? "! -L" : "-L"), 0);
+    assert_int_equal(here("test -z \"$(ls out)\""), 0);
+    assert_int_equal(here("test %s to/sub", replace ? "! -L" : "-L"), 0);
   }
 }
 
@@ -303,8 +303,8 @@ static cdam_status play(const step *steps, size_t count, cdam_tree_target *targe
 
 static void lies_are_told(void **unused) {
   (void)unused;
-  shell("mkdir -p world/to/sub; echo secret >world/old; echo secret >world/to/old; "
-        "ln -s .. world/to/door; echo secret >world/to/sub/old; cp -a world before");
+  here("mkdir -p world/to/sub; echo secret >world/old; echo secret >world/to/old; "
+       "ln -s .. world/to/door; echo secret >world/to/sub/old; cp -a world before");
   for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
     cdam_error err = {0};
     /* One whose top is no directory becomes something new. */
@@ -315,8 +315,8 @@ static void lies_are_told(void **unused) {
     if (status != CDAM_ERR_AGENT) fail_msg("lie %zu: %d %s", i, status, err.message);
     assert_non_null(strstr(err.message, "the agent sent a tree that is none"));
     assert_int_equal(temporaries(), 0);
-    shell("rm -rf world/new world/to/a world/to/d world/to/f; chmod 755 world/to");
-    assert_int_equal(shell("diff -r --no-dereference world before"), 0);
+    here("rm -rf world/new world/to/a world/to/d world/to/f; chmod 755 world/to");
+    assert_int_equal(here("diff -r --no-dereference world before"), 0);
   }
 }
 
@@ -375,7 +375,7 @@ static void no_set_id_bits(void **unused) {
   cdam_tree_target *target = writer_of("to", false);
   assert_int_equal(play(steps, 5, target, &err), CDAM_OK);
   target->free(target);
-  assert_int_equal(shell("test $(stat -c %%a to/f) = 777 && test $(stat -c %%a to) = 1777"), 0);
+  assert_int_equal(here("test $(stat -c %%a to/f) = 777 && test $(stat -c %%a to) = 1777"), 0);
 }
 
 static const struct {
@@ -414,18 +414,18 @@ static void links_that_lead_out_are_left_out(void **unused) {
   assert_int_equal(play(steps, 5, target, &err), CDAM_OK);
   assert_int_equal(target->skipped, 2);
   target->free(target);
-  assert_int_equal(shell("test \"$(ls to)\" = in"), 0);
+  assert_int_equal(here("test \"$(ls to)\" = in"), 0);
   target = writer_of("link", false);
   assert_int_equal(play(top, 1, target, &err), CDAM_OK);
   assert_int_equal(target->skipped, 1);
   target->free(target);
-  assert_int_equal(shell("test ! -L link"), 0);
+  assert_int_equal(here("test ! -L link"), 0);
 }
 
 /* A link of the tree, and then something "in" it. */
 static void no_link_is_entered(void **unused) {
   (void)unused;
-  shell("mkdir to to/sub");
+  here("mkdir to to/sub");
   const step steps[] = {TREE,
                         {CDAM_ENTRY(LINK), "door", "sub", 0},
                         {CDAM_ENTRY(DIRECTORY), "door", NULL, 0},
@@ -435,11 +435,11 @@ static void no_link_is_entered(void **unused) {
   cdam_tree_target *target = writer_of("to", false);
   assert_int_equal(play(steps, 5, target, &err), CDAM_ERR_IO);
   target->free(target);
-  assert_int_equal(shell("test -z \"$(ls to/sub)\""), 0);
+  assert_int_equal(here("test -z \"$(ls to/sub)\""), 0);
   target = writer_of("to", true); /* here the link goes */
   assert_int_equal(play(steps, 5, target, &err), CDAM_OK);
   target->free(target);
-  assert_int_equal(shell("test -z \"$(ls to/sub)\" && test -f to/door/x"), 0);
+  assert_int_equal(here("test -z \"$(ls to/sub)\" && test -f to/door/x"), 0);
 }
 
 static void what_is_not_complete_goes(void **unused) {
@@ -450,7 +450,7 @@ static void what_is_not_complete_goes(void **unused) {
   assert_int_equal(play(steps, 3, target, &err), CDAM_OK);
   assert_int_not_equal(temporaries(), 0);
   target->free(target);
-  assert_int_equal(shell("test -z \"$(ls -A to)\""), 0);
+  assert_int_equal(here("test -z \"$(ls -A to)\""), 0);
 }
 
 static void places_that_are_none(void **unused) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of runtime/tree share: a directory of their own, and shell commands in it. */
+/* What the tests of runtime/tree share: a directory of their own, and entries. */
 #ifndef COFFERDAM_TESTS_TREE_SUPPORT_H
 #define COFFERDAM_TESTS_TREE_SUPPORT_H
 
@@ -15,41 +15,10 @@
 
 #include <cmocka.h>
 
+#include "../scratch.h"
 #include "base/fail.h"
 #include "tree/order.h"
 #include "tree/part.h"
-
-static char scratch[64];
-
-/* The status of a shell command in the scratch directory. */
-__attribute__((format(printf, 1, 2), unused)) static int shell(const char *format, ...) {
-  char command[8192];
-  int used = snprintf(command, sizeof command, "cd %s && ", scratch);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(command + used, sizeof command - (size_t)used, format, args);
-  va_end(args);
-  return system(command);
-}
-
-static int make_scratch(void **unused) {
-  (void)unused;
-  snprintf(scratch, sizeof scratch, "/tmp/cofferdam-tree-XXXXXX");
-  return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_scratch(void **unused) {
-  (void)unused;
-  return shell("chmod -R u+rwX . && rm -rf %s", scratch);
-}
-
-__attribute__((unused)) static const char *in_scratch(const char *name) {
-  static char paths[4][256];
-  static unsigned next;
-  char *path = paths[next++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", scratch, name);
-  return path;
-}
 
 __attribute__((unused)) static cdam_entry entry_of(int type, const char *path) {
   cdam_entry entry = CDAM_ENTRY_INIT;
@@ -70,16 +39,16 @@ __attribute__((unused)) static cdam_entry link_of(int type, const char *path, co
 /* A tree with everything in it that can be copied. */
 __attribute__((unused)) static void make_sample(const char *name) {
   assert_int_equal(
-      shell("mkdir %s && cd %s && mkdir -p a/b/c empty 'with\nnewline' && echo one >a/one && "
-            "head -c 300000 /dev/urandom >a/b/big && : >a/b/c/nothing && ln a/one a/b/again && "
-            "ln -s one a/link && ln -s ../one a/b/up && ln -s nowhere dangling && mkfifo pipe && "
-            "echo x >'with\nnewline/\x01 \xff\"' && echo x >caf\xc3\xa9 && ln -s caf\xc3\xa9 "
-            "latin\xe9 && "
-            "chmod 0400 a/one && chmod 0751 a/b && "
-            "chmod 0555 a/b/c && touch -d '2001-02-03 04:05:06.789' a/b/big && "
-            "touch -h -d '1999-01-01' a/link && mkdir -p $(seq -s/ 1 100) && "
-            "touch -d '2002-02-02' a/b/c a/b a .",
-            name, name),
+      here("mkdir %s && cd %s && mkdir -p a/b/c empty 'with\nnewline' && echo one >a/one && "
+           "head -c 300000 /dev/urandom >a/b/big && : >a/b/c/nothing && ln a/one a/b/again && "
+           "ln -s one a/link && ln -s ../one a/b/up && ln -s nowhere dangling && mkfifo pipe && "
+           "echo x >'with\nnewline/\x01 \xff\"' && echo x >caf\xc3\xa9 && ln -s caf\xc3\xa9 "
+           "latin\xe9 && "
+           "chmod 0400 a/one && chmod 0751 a/b && "
+           "chmod 0555 a/b/c && touch -d '2001-02-03 04:05:06.789' a/b/big && "
+           "touch -h -d '1999-01-01' a/link && mkdir -p $(seq -s/ 1 100) && "
+           "touch -d '2002-02-02' a/b/c a/b a .",
+           name, name),
       0);
 }
 
@@ -87,19 +56,19 @@ __attribute__((unused)) static void make_sample(const char *name) {
 __attribute__((unused)) static void assert_same(const char *left, const char *right) {
   const char *list = "find . -printf '%p %y %m %n %T@ %l %s\\0' | sed -z 's/ d \\(.*\\) [0-9]*$/ d "
                      "\\1/' | sort -z";
-  assert_int_equal(shell("(cd %s && %s) >left; (cd %s && %s) >right; cmp left right || { tr '\\0' "
-                         "'\\n' <left >l; tr '\\0' '\\n' <right >r; diff l r; false; }",
-                         left, list, right, list),
+  assert_int_equal(here("(cd %s && %s) >left; (cd %s && %s) >right; cmp left right || { tr '\\0' "
+                        "'\\n' <left >l; tr '\\0' '\\n' <right >r; diff l r; false; }",
+                        left, list, right, list),
                    0);
   assert_int_equal(
-      shell("(cd %s && find . -type f -print0 | sort -z | xargs -0 sha256sum -z) >left; (cd %s && "
-            "find . -type f -print0 | sort -z | xargs -0 sha256sum -z) >right; cmp left right",
-            left, right),
+      here("(cd %s && find . -type f -print0 | sort -z | xargs -0 sha256sum -z) >left; (cd %s && "
+           "find . -type f -print0 | sort -z | xargs -0 sha256sum -z) >right; cmp left right",
+           left, right),
       0);
 }
 
 __attribute__((unused)) static int temporaries(void) {
-  return shell("test -z \"$(find . -name '.cofferdam-*')\"");
+  return here("test -z \"$(find . -name '.cofferdam-*')\"");
 }
 
 /* Moves a whole feed into a target. */
