@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "options/generated.h"
+#include "options/taken_places.h"
 #include "state/message.h"
 #include "state/protojson.h"
 #include "state/textproto.h"
@@ -29,6 +30,7 @@ void cdam_options_free(cdam_options *options) {
 cdam_status cdam_options_validate(const cdam_options *options, cdam_error *err) {
   if (!options) return cdam_fail(err, CDAM_ERR_ARGUMENT, "cdam_options_validate: NULL");
   cdam_status status = cdam_generated_validate_options(&options->message, "", err);
+  if (!status) status = cdam_check_taken_places(&options->message, err);
   return status ? status : cdam_ok(err);
 }
 

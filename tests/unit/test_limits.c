@@ -15,6 +15,10 @@ static const char *const engines[] = {"docker-20.10", "docker-26.1", "podman-4.3
 
 /* ---- what is allowed ---- */
 
+static void check(cdam_status status) {
+  assert_int_equal(status, CDAM_OK);
+}
+
 static const char nothing[] = "";
 
 /* A setter of one text; the names of rows say which. */
@@ -69,6 +73,9 @@ static const text_row texts[] = {
       "size=1m ", "SIZE=1m",     "huge=always", "rw\n",
       "nosuid=1", "size=0x10",   "size=01"}},
     {"tmpfs key", {"/tmp", "/a/b"}, {"/", "tmp", "/tmp/", "/a:b", "/a/..", "", "/a\nb"}},
+    {"tmpfs key",
+     {"/dev/shm", "/devices", "/process", "/sysroot", "/.cofferdam2", "/x/proc", "/.coffer"},
+     {"/.cofferdam", "/.cofferdam/x", "/proc", "/proc/sys/x", "/sys", "/sys/fs/cgroup", "/dev"}},
     {"ulimits",
      {"0:0", "1:2", "9223372036854775807:9223372036854775807"},
      {"1", "2:1", ":", "1:", ":1", "-1:-1", "1:2:3", "01:1", "1:9223372036854775808", "a:b", " 1:1",
@@ -132,11 +139,26 @@ static void numbers_have_their_bounds(void **unused) {
   }
 }
 
-/* ---- what is sent and compared ---- */
-
-static void check(cdam_status status) {
-  assert_int_equal(status, CDAM_OK);
+/* Said of the options before any engine is asked; a state that was written so stays readable. */
+static void a_taken_place_is_named(void **unused) {
+  (void)unused;
+  static const char text[] =
+      "{\"schemaRevision\":3,\"sessionId\":\"01234567-89ab-4def-8123-456789abcdef\",\"imageId\":"
+      "\"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\",\"containerId\":"
+      "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\",\"options\":{\"image\":"
+      "\"b\",\"tmpfs\":{\"/proc\":\"\"}}}";
+  cdam_options *options = fixture_options();
+  cdam_state *state;
+  cdam_error err;
+  check(cdam_options_set_tmpfs_mount(options, "/proc", "size=1m", NULL));
+  assert_int_equal(cdam_options_validate(options, &err), CDAM_ERR_INVALID);
+  assert_string_equal(err.field, "tmpfs[/proc]");
+  fixture_free_options(options);
+  check(cdam_state_from_json(text, strlen(text), NULL, &state, &err));
+  cdam_state_free(state);
 }
+
+/* ---- what is sent and compared ---- */
 
 /* As the recordings were made. */
 static cdam_options *everything(void) {
@@ -525,6 +547,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts_have_their_formats),
       cmocka_unit_test(numbers_have_their_bounds),
+      cmocka_unit_test(a_taken_place_is_named),
       cmocka_unit_test(every_engine_shows_what_was_asked),
       cmocka_unit_test(what_an_engine_did_not_do_is_drift),
       cmocka_unit_test(a_capability_that_is_added_is_drift),
