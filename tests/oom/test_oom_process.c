@@ -98,7 +98,7 @@ static cdam_status run_process(void *context, cdam_error *err) {
   play *p = context;
   static const char *const env[] = {"A=B", NULL};
   const cdam_process_command command = {
-      .argv = argv, .env = env, .user = "1", .workdir = "/", .input = true};
+      .argv = argv, .env = env, .user = "1", .workdir = "/", .input = true, .timeout_ms = 60000};
   cdam_status status = open_session(&p->in, err);
   if (status == CDAM_OK) status = cdam_processes(&p->in.session, &p->list, err);
   if (status == CDAM_OK) status = cdam_process_spawn(&p->in.session, &command, &p->process, err);
