@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees in a program's own loop: many at once, cancelled ones, and ends of all kinds. */
+#include "../scratch.h"
 #include "test_file_support.h"
 
 #include <signal.h>
 
 #include <cofferdam/tree.h>
 
-static char scratch[64];
 static cdam_loop *loop;
 
-__attribute__((format(printf, 1, 2))) static int here(const char *format, ...) {
-  char command[4096];
-  int used = snprintf(command, sizeof command, "cd %s && ", scratch);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(command + used, sizeof command - (size_t)used, format, args);
-  va_end(args);
-  return system(command);
-}
-
 static int begin(void **state) {
-  snprintf(scratch, sizeof scratch, "/tmp/cofferdam-tree-XXXXXX");
-  if (!mkdtemp(scratch) || begin_sandbox(state) != 0) return -1;
+  if (make_scratch(state) != 0 || begin_sandbox(state) != 0) return -1;
   return here("mkdir t && cd t && for i in $(seq 200); do mkdir d$i; head -c 3000 /dev/urandom "
               ">d$i/f; ln -s f d$i/l; done; truncate -s 20G ../huge");
 }
 
 static int finish(void **state) {
-  here("rm -rf %s", scratch);
+  remove_scratch(state);
   return end_sandbox(state);
 }
 
