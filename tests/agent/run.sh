@@ -16,7 +16,7 @@ static_agent() {
   local agent=$work/cofferdam-agent-$1
   local sources=("$root/runtime/agent" "$root/schema/cofferdam/agent")
   if [ ! -e "$agent" ] || [ -n "$(find "${sources[@]}" -newer "$agent" -type f)" ]; then
-    "$root/runtime/agent/build.sh" "$work" "$1" >&2
+    "$root/runtime/agent/build.sh" "$work" "$1" >&2 || return 1
   fi
   echo "$agent"
 }
@@ -51,10 +51,15 @@ case ${1:-} in
     export AGENT_HARDENED=1
     run_tests "${local_tests[@]}" ;;
   arm64)
-    if ! AGENT=$(static_agent arm64) || ! command -v qemu-aarch64-static >/dev/null; then
+    AGENT=$(static_agent arm64) || AGENT=
+    libc=lib/aarch64-linux-musl/libc.a # where it is, a program that is not there is a failure
+    if ! command -v qemu-aarch64-static >/dev/null ||
+      { [ -z "$AGENT" ] && [ ! -e "/usr/$libc" ] &&
+        [ ! -e "$work/arm64-packages/root/usr/$libc" ]; }; then
       echo "1..0 # SKIP what the agent for arm64 is built with could not be fetched or installed"
       exit 0
     fi
+    [ -n "$AGENT" ] || exit 1
     export AGENT AGENT_RUNNER=qemu-aarch64-static
     run_tests "${local_tests[@]}" ;;
   *)
