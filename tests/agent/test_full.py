@@ -5,7 +5,7 @@ import errno
 import unittest
 
 from client import eventually, pb
-from common import AGENT, Case, ENGINE, Failed
+from common import AGENT, Case, Failed, needs_engine
 
 D, F = pb.ENTRY_TYPE_DIRECTORY, pb.ENTRY_TYPE_FILE
 
@@ -84,7 +84,7 @@ class Abandoned(Case):
         self.assertEqual(names(self.c, b"way"), [b"half", b"whole"])
 
 
-@unittest.skipUnless(ENGINE, "needs an engine")
+@needs_engine
 class Full(unittest.TestCase):
     """Not of Case: the workspace has 1 MiB and 32 inodes, another file system below, and room for
     files of 3 MB."""
