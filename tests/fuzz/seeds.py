@@ -8,6 +8,7 @@ lists below of what readers are meant for and of what they are known to be asked
 writes them; what fuzzing has found besides is in corpora/.
 """
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -181,7 +182,12 @@ def inspects():
             "PidMode": "host", "IpcMode": "container:x", "UTSMode": "host", "UsernsMode": "host",
             "SecurityOpt": ["seccomp=unconfined"], "VolumesFrom": ["x"], "Links": ["x:y"],
             "GroupAdd": ["0"], "DeviceRequests": [{}], "DeviceCgroupRules": ["a"],
-            "PublishAllPorts": True, "MaskedPaths": []}.items():
+            "PublishAllPorts": True, "MaskedPaths": [], "ReadonlyPaths": ["/proc/sys"],
+            "Sysctls": {"net.ipv4.ip_forward": "1"}, "Annotations": {"run.oci.x": "1"},
+            "VolumeDriver": "x", "CpuRealtimeRuntime": 1, "OomKillDisable": True,
+            "OomScoreAdj": -1, "Ulimits": [{"Name": "rtprio", "Soft": 1, "Hard": 1}],
+            "RestartPolicy": {"Name": "always"}, "AutoRemove": True, "Tmpfs": {"/x": ""},
+            "Mounts": [{"Type": "volume", "Source": "x", "Target": "/x"}]}.items():
         yield "inspect", f"host-{key}", text({**bare, "HostConfig": {**least, key: value}})
         yield "inspect", f"host-{key}-object", text({
             **bare, "HostConfig": {**least, key: {"a": 1}}})
@@ -190,8 +196,17 @@ def inspects():
         "Binds": [], "PidMode": "", "UTSMode": "", "UsernsMode": "", "VolumesFrom": None}})
     for name, mount in {"bind": {"Type": "bind", "Source": "/"}, "tmpfs": {"Type": "tmpfs"},
                         "volume": {"Type": "volume", "Name": "a" * 64}, "text": "bind",
-                        "named": {"Type": "volume", "Name": "data"}}.items():
+                        "named": {"Type": "volume", "Name": "data"},
+                        "driver": {"Type": "volume", "Name": "a" * 64, "Driver": "x"}}.items():
         yield "inspect", f"mount-{name}", text({**bare, "Mounts": [mount]})
+    for name, binds in {"named": "data:/x", "volume": "a" * 64 + ":/x", "host": "/:/x"}.items():
+        for mode in ("", "private"):
+            yield "inspect", f"bind-{name}-{mode or 'docker'}", text({
+                **bare, "HostConfig": {**least, "Binds": [binds], "PidMode": mode}})
+    none = hashlib.sha256(b"\x28\x01").hexdigest()
+    for name, value in {"right": none, "other": "a" * 64, "empty": "", "null": None}.items():
+        yield "inspect", f"isolation-{name}", text({**bare, "Config": {"Labels": {
+            "io.cofferdam.session-id": SESSION, "io.cofferdam.isolation": value}}})
     for name, value in {"other": "b" * 64, "short": ID[:12], "null": None,
                         "upper": ID.upper()}.items():
         yield "inspect", f"id-{name}", text({**bare, "Id": value})

@@ -130,6 +130,47 @@ static bool is_own_namespace(const json_t *value) {
          is_text(value, "none");
 }
 
+static bool has_text(const json_t *list, const char *text) {
+  bool found = false;
+  for (size_t i = 0; i < json_array_size(list); i++)
+    found = found || is_text(json_array_get(list, i), text);
+  return found;
+}
+
+/* Hidden, or read-only, where a list is told at all. */
+static void check_paths(const json_t *host) {
+  static const char *const hidden[] = {"/proc/kcore", "/proc/keys", "/proc/acpi", "/sys/firmware",
+                                       "/proc/timer_list"};
+  static const char *const kept[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
+                                     "/proc/fs"};
+  const json_t *masked = member(host, "MaskedPaths"), *readonly = member(host, "ReadonlyPaths");
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+    FUZZ_CHECK(!masked || json_is_null(masked) || has_text(masked, hidden[i]));
+    FUZZ_CHECK(!readonly || json_is_null(readonly) || has_text(readonly, kept[i]));
+  }
+}
+
+static bool is_number_from(const json_t *value, json_int_t least, json_int_t most) {
+  return is_empty(value) || (json_is_integer(value) && json_integer_value(value) >= least &&
+                             json_integer_value(value) <= most);
+}
+
+/* Before the host's own processes. */
+static void check_priority(const json_t *host) {
+  const json_t *limits = member(host, "Ulimits");
+  FUZZ_CHECK(is_empty(member(host, "OomKillDisable")));
+  FUZZ_CHECK(is_number_from(member(host, "OomScoreAdj"), 0, INT64_MAX));
+  FUZZ_CHECK(is_number_from(member(host, "CpuRealtimeRuntime"), 0, 0));
+  for (size_t i = 0; i < json_array_size(limits); i++) {
+    const json_t *limit = json_array_get(limits, i);
+    const char *name = json_string_value(member(limit, "Name"));
+    if (!name) continue;
+    if (strncasecmp(name, "RLIMIT_", 7) == 0) name += 7;
+    FUZZ_CHECK((strcasecmp(name, "nice") && strcasecmp(name, "rtprio")) ||
+               is_number_from(member(limit, "Hard"), 0, 0));
+  }
+}
+
 /* What no container of ours has, and none of the SDK's. */
 static void check_reach(const json_t *inspect) {
   static const char *const empty[] = {
@@ -141,8 +182,6 @@ static void check_reach(const json_t *inspect) {
     FUZZ_CHECK(is_empty(member(host, empty[i])));
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     FUZZ_CHECK(is_own_namespace(member(host, own[i])));
-  const json_t *masked = member(host, "MaskedPaths");
-  FUZZ_CHECK(!json_is_array(masked) || json_array_size(masked) > 0);
   const json_t *binds = member(host, "Binds");
   FUZZ_CHECK(is_empty(binds) || json_is_array(binds));
   for (size_t i = 0; i < json_array_size(binds); i++)
@@ -179,13 +218,6 @@ static void check_unasked(const json_t *inspect) {
 
 static bool is_number(const json_t *value, json_int_t number) {
   return json_is_integer(value) && json_integer_value(value) == number;
-}
-
-static bool has_text(const json_t *list, const char *text) {
-  bool found = false;
-  for (size_t i = 0; i < json_array_size(list); i++)
-    found = found || is_text(json_array_get(list, i), text);
-  return found;
 }
 
 /* "ALL", or all that engines give; and none besides. */
@@ -231,6 +263,106 @@ static void check_limited(const json_t *inspect) {
   check_capabilities(host);
 }
 
+/* ---- what we made ---- */
+
+static bool is_long_name(const char *text, size_t length) {
+  size_t digits = strspn(text, "0123456789abcdef");
+  return digits == 64 && length == 64;
+}
+
+static bool is_agents_volume(const json_t *inspect, const char *text, size_t length) {
+  char name[81];
+  const char *digest =
+      json_string_value(member(member(member(inspect, "Config"), "Labels"), "io.cofferdam.agent"));
+  if (!digest || !is_long_name(digest, strlen(digest))) return false;
+  snprintf(name, sizeof name, "cofferdam-agent-%s", digest);
+  return length == strlen(name) && strncmp(text, name, length) == 0;
+}
+
+/* On Docker nothing was bound; Podman shows volumes there, and says "private" where Docker cannot.
+ */
+static void check_own_binds(const json_t *inspect) {
+  const json_t *host = member(inspect, "HostConfig"), *binds = member(host, "Binds");
+  FUZZ_CHECK(is_empty(binds) || is_text(member(host, "PidMode"), "private"));
+  for (size_t i = 0; i < json_array_size(binds); i++) {
+    const char *text = json_string_value(json_array_get(binds, i));
+    size_t length = strcspn(text, ":");
+    FUZZ_CHECK(text[length] == ':');
+    FUZZ_CHECK(is_long_name(text, length) || is_agents_volume(inspect, text, length));
+  }
+}
+
+static void check_own_mounts(const json_t *inspect) {
+  const json_t *mounts = member(inspect, "Mounts");
+  for (size_t i = 0; i < json_array_size(mounts); i++) {
+    const json_t *mount = json_array_get(mounts, i), *driver = member(mount, "Driver");
+    const char *name = json_string_value(member(mount, "Name"));
+    if (is_text(member(mount, "Type"), "tmpfs")) continue;
+    if (name && is_agents_volume(inspect, name, strlen(name)))
+      FUZZ_CHECK(is_text(member(mount, "Destination"), "/.cofferdam") &&
+                 json_is_false(member(mount, "RW")));
+    else
+      FUZZ_CHECK(name && is_long_name(name, strlen(name)) &&
+                 (is_empty(driver) || is_text(driver, "local")));
+  }
+  const json_t *asked = member(member(inspect, "HostConfig"), "Mounts");
+  FUZZ_CHECK(is_empty(asked) || json_is_array(asked));
+  for (size_t i = 0; i < json_array_size(asked); i++) {
+    const char *source = json_string_value(member(json_array_get(asked, i), "Source"));
+    FUZZ_CHECK(source && is_agents_volume(inspect, source, strlen(source)));
+  }
+}
+
+/* The tmpfs of the fourth state, and those that Podman adds. */
+static void check_own_tmpfs(const json_t *inspect) {
+  const char *path;
+  json_t *options;
+  const json_t *list = member(member(inspect, "HostConfig"), "Tmpfs");
+  json_object_foreach((json_t *)(uintptr_t)list, path, options)
+      FUZZ_CHECK(!strcmp(path, "/tmp") || !strcmp(path, "/run") || !strcmp(path, "/var/tmp"));
+}
+
+/* SHA-256 of the isolating options of each state, by another implementation. */
+static void check_isolation(size_t which, const json_t *inspect) {
+  static const char *const digests[STATES] = {
+      "ffdbea2a5a9959ea5f9809139a0178c725fa9474a88f1cfe10f702bdb35c3cc0",
+      "ffdbea2a5a9959ea5f9809139a0178c725fa9474a88f1cfe10f702bdb35c3cc0",
+      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+      "7b177abeed7876ff99161069e2183aea5e83d52dd327d5fe744f1cbb3eb36fcc"};
+  const json_t *labels = member(member(inspect, "Config"), "Labels");
+  const json_t *label = member(labels, "io.cofferdam.isolation");
+  FUZZ_CHECK(!label || is_text(label, digests[which]));
+}
+
+static void check_made_by_us(size_t which, const json_t *inspect) {
+  const json_t *host = member(inspect, "HostConfig"), *labels;
+  labels = member(member(inspect, "Config"), "Labels");
+  if (!json_is_string(member(labels, "io.cofferdam.session-id"))) return;
+  const json_t *restart = member(member(host, "RestartPolicy"), "Name");
+  const json_t *agent = member(labels, "io.cofferdam.agent");
+  const json_t *log = member(member(host, "LogConfig"), "Type");
+  FUZZ_CHECK(is_empty(restart) || is_text(restart, "no"));
+  FUZZ_CHECK(is_empty(member(host, "AutoRemove")));
+  FUZZ_CHECK(!json_string_length(agent) || is_empty(log) || is_text(log, "none"));
+  check_own_binds(inspect);
+  check_own_mounts(inspect);
+  check_own_tmpfs(inspect);
+  check_isolation(which, inspect);
+}
+
+/* Nothing but what engines note themselves; nor a driver of volumes that is not theirs. */
+static void check_orders(const json_t *host) {
+  const char *key;
+  json_t *note;
+  const json_t *annotations = member(host, "Annotations"), *driver = member(host, "VolumeDriver");
+  FUZZ_CHECK(is_empty(annotations) || json_is_object(annotations));
+  json_object_foreach((json_t *)(uintptr_t)annotations, key, note)
+      FUZZ_CHECK(strstr(key, "io.podman.") == key || strstr(key, "io.container.manager") == key ||
+                 strstr(key, "org.opencontainers.") == key);
+  FUZZ_CHECK(is_empty(driver) || is_text(driver, "local"));
+  FUZZ_CHECK(is_empty(member(host, "Sysctls")));
+}
+
 static void check_container(size_t which, const json_t *inspect) {
   const cdam_state *state = state_of(which);
   cdam_error err = {0};
@@ -248,6 +380,10 @@ static void check_container(size_t which, const json_t *inspect) {
   if (which == LIMITED) check_limited(inspect);
   check_identity(inspect);
   check_reach(inspect);
+  check_paths(member(inspect, "HostConfig"));
+  check_priority(member(inspect, "HostConfig"));
+  check_orders(member(inspect, "HostConfig"));
+  check_made_by_us(which, inspect);
   check_security(inspect);
   FUZZ_CHECK(json_is_false(member(member(inspect, "HostConfig"), "Privileged")));
 }
