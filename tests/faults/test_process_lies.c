@@ -1,77 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes and commands, and an agent that lies: whatever makes no sense breaks the link, with an
  * error that says so, and nothing else. */
-#include <poll.h>
-
-#include <cofferdam/process.h>
-
-#include "test_file_agent.h"
-
-#define INSTANCE "30313233343536373839616263646566"
-#define STREAM(NAME) COFFERDAM__AGENT__V1__STREAM__STREAM_##NAME
-#define BY(NAME) COFFERDAM__AGENT__V1__ENDED_BY__ENDED_BY_##NAME
-
-/* ---- what it says ---- */
-
-static void say_started(agent *a, uint32_t channel, uint64_t id, uint32_t pid) {
-  MSG(Started) started = COFFERDAM__AGENT__V1__STARTED__INIT;
-  started.process_id = id;
-  started.pid = pid;
-  SAY(a, channel, started, STARTED, &started);
-}
-
-static void say_lost(agent *a, uint32_t channel, int stream, uint64_t offset, uint64_t lost,
-                     const char *text, bool end) {
-  MSG(Output) output = COFFERDAM__AGENT__V1__OUTPUT__INIT;
-  output.stream = stream;
-  output.offset = offset;
-  output.lost = lost;
-  output.data = binary(text, strlen(text));
-  output.end = end;
-  SAY(a, channel, output, OUTPUT, &output);
-}
-
-static void say_output(agent *a, uint32_t channel, int stream, uint64_t offset, const char *text,
-                       bool end) {
-  say_lost(a, channel, stream, offset, 0, text, end);
-}
-
-static MSG(Exited) exited_of(uint64_t id) {
-  MSG(Exited) exited = COFFERDAM__AGENT__V1__EXITED__INIT;
-  exited.process_id = id;
-  exited.ended_by = BY(ITSELF);
-  return exited;
-}
-
-static void say_exited(agent *a, uint32_t channel, MSG(Exited) exited) {
-  SAY(a, channel, exited, EXITED, &exited);
-}
-
-static void say_broken(agent *a, uint32_t channel) {
-  MSG(InputBroken) broken = COFFERDAM__AGENT__V1__INPUT_BROKEN__INIT;
-  SAY(a, channel, input_broken, INPUT_BROKEN, &broken);
-}
-
-static void say_info(agent *a, uint32_t channel, MSG(ProcessInfo) info) {
-  SAY(a, channel, process_info, PROCESS_INFO, &info);
-}
-
-static void say_ends(agent *a, uint32_t channel) {
-  say_output(a, channel, STREAM(OUTPUT), 0, "", true);
-  say_output(a, channel, STREAM(ERROR), 0, "", true);
-}
-
-/* What an honest one says of `true`. */
-static void say_all(agent *a, uint32_t channel, uint64_t id) {
-  say_started(a, channel, id, 10);
-  say_ends(a, channel);
-  say_exited(a, channel, exited_of(id));
-  say_done(a, channel);
-}
-
-#define SCRIPT(name) static void name(agent *a, const MSG(ToAgent) * m)
-#define ONLY(KIND)                                                                                 \
-  if (m->body_case != TO(KIND)) return
+#include "process_agent.h"
 
 /* ---- lies about a process that was started ---- */
 
@@ -184,19 +114,9 @@ static const lie lies_of_start[] = {
     LIE(never_ran, "never ran"),
 };
 
-static const char *const argv[] = {"true", NULL};
-
 static void expect_lie(const lie *told, cdam_status status, const cdam_error *err) {
   if (status != CDAM_ERR_AGENT || !strstr(err->message, told->message))
     fail_msg("%s: %s: %s", told->name, cdam_status_name(status), err->message);
-}
-
-static cdam_status to_the_end(cdam_process *process, cdam_error *err) {
-  cdam_process_event event = {0};
-  cdam_status status = CDAM_OK;
-  while (status == CDAM_OK && event.kind != CDAM_PROCESS_CLOSED)
-    status = cdam_process_next(process, 5000, &event, err);
-  return status;
 }
 
 static void handles(void **state) {
@@ -475,40 +395,6 @@ SCRIPT(honest) {
   if (m->body_case == TO(START)) say_all(a, m->channel, 5);
 }
 
-/* The agent reckons with the timeout, too. */
-static uint64_t asked_timeout;
-
-SCRIPT(asked) {
-  ONLY(START);
-  asked_timeout = m->start->timeout_ms;
-  say_started(a, m->channel, 5, 10);
-  usleep(100 * 1000);
-  say_ends(a, m->channel);
-  say_exited(a, m->channel, exited_of(5));
-  say_done(a, m->channel);
-}
-
-static void the_longest_timeout(void **state) {
-  (void)state;
-  fixture *this = begin(asked, 5000);
-  cdam_process *process;
-  cdam_exec_result *result;
-  cdam_error err = {0};
-  const cdam_process_command command = {.argv = argv, .timeout_ms = INT64_MAX};
-  assert_int_equal(cdam_process_spawn(&this->session, &command, &process, &err), CDAM_OK);
-  assert_int_equal(to_the_end(process, &err), CDAM_OK);
-  assert_in_range(asked_timeout, 1, INT64_MAX / 2);
-  cdam_process_free(process);
-  assert_int_equal(cdam_exec(&this->session,
-                             &(cdam_exec_command){.argv = argv, .timeout_ms = INT64_MAX}, &result,
-                             &err),
-                   CDAM_OK);
-  assert_false(cdam_exec_result_timed_out(result));
-  assert_in_range(asked_timeout, 1, INT64_MAX / 2);
-  cdam_exec_result_free(result);
-  end(this);
-}
-
 /* That an honest one is believed shows that the rest is refused for what it says. */
 static void an_honest_agent(void **state) {
   (void)state;
@@ -528,136 +414,6 @@ static void an_honest_agent(void **state) {
   end(this);
 }
 
-/* ---- an agent that says nothing when it is asked to end a command ---- */
-
-SCRIPT(deaf) {
-  ONLY(START);
-  say_started(a, m->channel, 5, 10);
-  say_output(a, m->channel, STREAM(OUTPUT), 0, "some", false);
-}
-
-static void a_deadline_that_nobody_minds(void **state) {
-  (void)state;
-  fixture *this = begin(deaf, 5000);
-  cdam_exec_result *result;
-  cdam_error err = {0};
-  int64_t before = cdam_now_ms();
-  assert_int_equal(cdam_exec(&this->session, &(cdam_exec_command){.argv = argv, .timeout_ms = 200},
-                             &result, &err),
-                   CDAM_OK);
-  assert_in_range(cdam_now_ms() - before, 200, 12000);
-  assert_true(cdam_exec_result_timed_out(result));
-  assert_true(cdam_exec_result_still_running(result));
-  assert_string_equal(cdam_exec_result_stdout(result, NULL), "some");
-  cdam_exec_result_free(result);
-  end(this);
-}
-
-/* ---- and one that answers, but ends nothing at its timeout ---- */
-
-/* By the command's name: it runs on, never says that it was started, or ends a little later. */
-SCRIPT(stubborn) {
-  ONLY(START);
-  const ProtobufCBinaryData *name = &m->start->argv[0];
-  if (name->len == 4 && memcmp(name->data, "mute", 4) == 0) return;
-  say_started(a, m->channel, 5, 10);
-  if (name->len != 5 || memcmp(name->data, "later", 5) != 0) return;
-  usleep(100 * 1000);
-  say_ends(a, m->channel);
-  say_exited(a, m->channel, exited_of(5));
-  say_done(a, m->channel);
-}
-
-typedef struct waiter {
-  cdam_process *process;
-  cdam_status status;
-  cdam_error error;
-  bool over;
-} waiter;
-
-static void became_ready(void *user, cdam_process *process) {
-  waiter *w = user;
-  cdam_process_event event = {0};
-  do
-    w->status = cdam_process_next(process, 0, &event, &w->error);
-  while (w->status == CDAM_OK && event.kind != CDAM_PROCESS_NOTHING &&
-         event.kind != CDAM_PROCESS_CLOSED);
-  w->over = w->status != CDAM_OK || event.kind == CDAM_PROCESS_CLOSED;
-}
-
-static void was_spawned(void *user, cdam_status status, cdam_process *process,
-                        const cdam_error *err) {
-  waiter *w = user;
-  w->status = status;
-  w->error = *err;
-  w->over = status != CDAM_OK;
-  w->process = process;
-  cdam_process_on_ready(process, became_ready, w);
-}
-
-static void expect_given_up(cdam_status status, const cdam_error *err) {
-  expect_lie(&(lie){.name = "stubborn", .message = "at its timeout"}, status, err);
-}
-
-static cdam_loop *loop_with(fixture *this, const char *name, waiter *w) {
-  cdam_loop *loop;
-  cdam_error err = {0};
-  const char *const names[] = {name, NULL};
-  const cdam_process_command command = {.argv = names, .timeout_ms = 100};
-  assert_int_equal(cdam_loop_new(this->session.client, &loop, &err), CDAM_OK);
-  assert_int_equal(
-      cdam_process_spawn_start(loop, &this->session, &command, was_spawned, w, NULL, &err),
-      CDAM_OK);
-  return loop;
-}
-
-static void turn_until(cdam_loop *loop, const waiter *w, bool spawned) {
-  for (int64_t limit = cdam_now_ms() + 60000; !w->over && !(spawned && w->process);) {
-    struct pollfd ready = {.fd = cdam_loop_fd(loop), .events = POLLIN};
-    assert_true(cdam_now_ms() < limit);
-    poll(&ready, 1, 1000);
-    cdam_loop_dispatch(loop);
-  }
-}
-
-/* The command's own timeout is not without end, whatever the agent does; and an honest end that was
- * not looked at for as long is one all the same. */
-static void a_timeout_that_nobody_minds(void **state) {
-  (void)state;
-  enum { RUNS, MUTE, LATER, COUNT };
-  static const char *const names[COUNT] = {"runs", "mute", "later"};
-  fixture *this = begin(stubborn, 5000);
-  waiter waiters[COUNT] = {0};
-  cdam_loop *loops[COUNT];
-  for (int i = 0; i < COUNT; i++)
-    loops[i] = loop_with(this, names[i], &waiters[i]);
-  turn_until(loops[LATER], &waiters[LATER], true);
-
-  cdam_error err = {0};
-  cdam_process *process;
-  cdam_process_event event;
-  int64_t before = cdam_now_ms();
-  const cdam_process_command command = {
-      .argv = (const char *const[]){"runs", NULL}, .timeout_ms = 100, .grace_ms = 100};
-  assert_int_equal(cdam_process_spawn(&this->session, &command, &process, &err), CDAM_OK);
-  expect_given_up(cdam_process_next(process, -1, &event, &err), &err);
-  assert_true(cdam_now_ms() - before >= 200);
-  expect_given_up(cdam_process_wait(process, -1, NULL, &err), &err);
-  cdam_process_free(process);
-
-  for (int i = 0; i < COUNT; i++)
-    turn_until(loops[i], &waiters[i], false);
-  expect_given_up(waiters[RUNS].status, &waiters[RUNS].error);
-  expect_given_up(waiters[MUTE].status, &waiters[MUTE].error);
-  assert_null(waiters[MUTE].process);
-  assert_int_equal(waiters[LATER].status, CDAM_OK);
-  for (int i = 0; i < COUNT; i++) {
-    cdam_loop_free(loops[i]);
-    cdam_process_free(waiters[i].process);
-  }
-  end(this);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_honest_agent),
@@ -668,9 +424,6 @@ int main(void) {
       cmocka_unit_test(attaching),
       cmocka_unit_test(listing),
       cmocka_unit_test(odd_errors),
-      cmocka_unit_test(the_longest_timeout),
-      cmocka_unit_test(a_deadline_that_nobody_minds),
-      cmocka_unit_test(a_timeout_that_nobody_minds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
