@@ -41,7 +41,8 @@ static void the_body(void **state) {
       "\"ReadOnly\":true,\"Source\":\"VOLUME\",\"Target\":\"/.cofferdam\",\"Type\":\"volume\","
       "\"VolumeOptions\":{\"NoCopy\":true}}],\"NetworkMode\":\"none\"},\"Image\":\"busybox:1\","
       "\"Labels\":{\"io.cofferdam.agent\":\"DIGEST\",\"io.cofferdam.creation-id\":\"ID\","
-      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.isolation\":\"ffdbea2a5a9959ea5f9809139a0178c725fa9474a88f1cfe10f702bdb35c3cc0\","
+      "\"io.cofferdam.deadline\":\"\",\"io.cofferdam.isolation\":"
+      "\"ffdbea2a5a9959ea5f9809139a0178c725fa9474a88f1cfe10f702bdb35c3cc0\","
       "\"io.cofferdam.session-id\":\"ID\"},\"OpenStdin\":true,"
       "\"StdinOnce\":true,\"StopSignal\":\"SIGTERM\"}");
   free(text);
