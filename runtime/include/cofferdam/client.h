@@ -15,7 +15,9 @@ CDAM_BEGIN_DECLS
 typedef struct cdam_client_config cdam_client_config;
 
 /* A client. Opaque. Threads may share it; it keeps connections open between calls. A process
- * that was forked makes one of its own: parent and child must not talk on one connection. */
+ * that was forked makes one of its own: parent and child must not talk on one connection. Nor does
+ * the child free its parent's client, sessions and handles, which would end what the parent has
+ * open. */
 typedef struct cdam_client cdam_client;
 
 /*
