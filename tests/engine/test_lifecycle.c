@@ -212,6 +212,33 @@ static void a_foreign_container_with_our_name_is_left_alone(void **state) {
   cdam_session_free(session);
 }
 
+/* What was verified is known by its id. Under another name it is used as before; what has its name
+ * and its labels instead, and reaches more, is not. */
+static void an_impostor_is_never_used(void **state) {
+  cdam_session *session = create_with(*state, CDAM_NETWORK_MODE_NONE);
+  const char *sid = cdam_state_session_id(cdam_session_state(session));
+  const char *const argv[] = {"touch", "/tmp/was-here", NULL};
+  const cdam_exec_command command = {.argv = argv, .timeout_ms = 60000};
+  cdam_exec_result *result;
+  cdam_error err;
+  docker("rename cofferdam-%s cofferdam-elsewhere-%s", sid, sid);
+  docker("run -d --name cofferdam-%s --label io.cofferdam.session-id=%s " TEST_IMAGE
+         " tail -f /dev/null",
+         sid, sid);
+  assert_ok(cdam_exec(session, &command, &result, &err), &err);
+  cdam_exec_result_free(result);
+  docker("exec cofferdam-elsewhere-%s rm /tmp/was-here", sid);
+  docker("rm -f %s", id_of(session));
+  cdam_status status = cdam_exec(session, &command, &result, &err);
+  if (status != CDAM_ERR_NOT_FOUND && status != CDAM_ERR_EXITED)
+    fail_msg("%s: %s", cdam_status_name(status), err.message);
+  assert_int_equal(cdam_session_stop(session, 0, &err), CDAM_ERR_NOT_FOUND);
+  assert_string_equal(docker("inspect -f '{{.State.Status}}' cofferdam-%s", sid), "running");
+  docker("exec cofferdam-%s test ! -e /tmp/was-here", sid);
+  docker("rm -f cofferdam-%s", sid);
+  cdam_session_free(session);
+}
+
 /* A state that names somebody else's container. */
 static void somebody_elses_id_is_refused(void **state) {
   cdam_session *session = create_with(*state, CDAM_NETWORK_MODE_NONE), *again;
@@ -477,6 +504,7 @@ int main(void) {
       cmocka_unit_test(a_forged_container_is_not_adopted),
       cmocka_unit_test(a_forged_container_that_reaches_the_host_is_not_adopted),
       cmocka_unit_test(a_foreign_container_with_our_name_is_left_alone),
+      cmocka_unit_test(an_impostor_is_never_used),
       cmocka_unit_test(somebody_elses_id_is_refused),
       cmocka_unit_test(paused_needs_leave),
       cmocka_unit_test(two_resumes_make_one_container),
