@@ -170,7 +170,11 @@ static void look_after_end(cdam_engine_exec *exec, const cdam_exec_state *state,
     look_later(exec);
     return;
   }
-  if (exec->trouble.code != CDAM_ERR_NO_MEMORY) exec->trouble.code = CDAM_ERR_EXEC;
+  if (exec->trouble.code != CDAM_ERR_NO_MEMORY && !state) {
+    const cdam_error why = exec->trouble;
+    cdam_fail(&exec->trouble, CDAM_ERR_EXEC, "exit status unknown: %s", why.message);
+    exec->trouble.http_status = why.http_status;
+  }
   if (http)
     cdam_engine_exec_explain(exec, &exec->trouble);
   else

@@ -309,7 +309,7 @@ static cdam_status make_exec(cdam_session *session, cdam_own_loop *own,
 
 static cdam_status spawn_by_engine(cdam_session *session, const cdam_process_command *command,
                                    cdam_process **out, cdam_error *err) {
-  opening *this;
+  opening *this = NULL;
   cdam_loop *loop = cdam_session_own_loop(session);
   if (!loop) return cdam_fail_memory(err);
   cdam_status status = cdam_loop_check_blocking(loop, err);
@@ -324,7 +324,7 @@ cdam_status cdam_process_spawn(cdam_session *session, const cdam_process_command
     return cdam_fail(err, CDAM_ERR_ARGUMENT, "session, command or out is NULL");
   cdam_own_loop *own;
   cdam_link *link;
-  opening *this;
+  opening *this = NULL;
   cdam_status status = cdam_process_check_command(command, err);
   if (status == CDAM_OK && !session->has_agent) return spawn_by_engine(session, command, out, err);
   if (status == CDAM_OK) status = cdam_session_own_link(session, &own, &link, err);
@@ -344,7 +344,7 @@ cdam_status cdam_process_spawn_start(cdam_loop *loop, cdam_session *session,
   if (status != CDAM_OK) return status;
   if (!command) return cdam_fail(err, CDAM_ERR_ARGUMENT, "command is NULL");
   cdam_link *link;
-  opening *this;
+  opening *this = NULL;
   status = cdam_process_check_command(command, err);
   if (status == CDAM_OK && !session->has_agent) {
     status = make_exec(session, NULL, command, &this, err);
@@ -401,7 +401,7 @@ cdam_status cdam_process_attach(cdam_session *session, const char *key,
   cdam_process_name name;
   cdam_own_loop *own;
   cdam_link *link;
-  opening *this;
+  opening *this = NULL;
   cdam_status status = check_attachment(key, attachment, &name, err);
   if (status == CDAM_OK) status = cdam_session_own_link(session, &own, &link, err);
   if (status != CDAM_OK) return status;
@@ -420,7 +420,7 @@ cdam_status cdam_process_attach_start(cdam_loop *loop, cdam_session *session, co
   if (status != CDAM_OK) return status;
   cdam_process_name name;
   cdam_link *link;
-  opening *this;
+  opening *this = NULL;
   status = check_attachment(key, attachment, &name, err);
   if (status == CDAM_OK) status = cdam_session_link(session, loop, &link, err);
   if (status != CDAM_OK) return status;
