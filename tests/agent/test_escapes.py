@@ -54,7 +54,7 @@ class Escapes(Case):
 
     @unittest.skipIf(EMULATED, "an emulated agent knows no subreapers")
     def test_a_keeper_that_is_killed_after_its_command(self):
-        channel, process_id = self.start("kill-keeper-late", timeout_ms=300, grace_ms=60000)
+        channel, process_id = self.start("kill-keeper-late", timeout_ms=300, grace_ms=600000)
         # What has got away would hold the output open.
         result = self.c.result(channel)
         self.assertEqual(result.exit.ended_by, pb.ENDED_BY_TIMEOUT)
