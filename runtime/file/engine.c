@@ -13,12 +13,14 @@
 #include "link/link_private.h"
 #include "session/session.h"
 
+#define TO(NAME) COFFERDAM__AGENT__V1__TO_AGENT__BODY_##NAME
 #define CODE(NAME) COFFERDAM__AGENT__V1__ERROR_CODE__ERROR_CODE_##NAME
 #define DEFAULT_WORKSPACE "/workspace"
 
 /* How it ended may be told a moment after the end of its output. */
 #define ASK_TIMES 20
 #define ASK_MS 100
+#define KILLED 137
 
 /* Of an output that is not the script's: longer ones are not waited for. */
 #define MOST_NONSENSE ((uint64_t)1024 * 1024)
@@ -65,12 +67,6 @@ static void set_error(Cofferdam__Agent__V1__Error *said, const char *text) {
   }
 }
 
-static void fail(cdam_file_engine *engine, cdam_status code, const char *why) {
-  cdam_error error;
-  cdam_fail(&error, code, "%s", why);
-  cdam_file_fail(engine->request, &error);
-}
-
 void cdam_file_engine_done(cdam_file_engine *engine, const char *text, const char *path) {
   static const char lacks[] = "lacks ";
   Cofferdam__Agent__V1__Error said = COFFERDAM__AGENT__V1__ERROR__INIT;
@@ -85,6 +81,11 @@ void cdam_file_engine_done(cdam_file_engine *engine, const char *text, const cha
     return;
   }
   done.skipped = engine->skipped;
+  if (text && strcmp(text, "cut") == 0 && !request->failing) {
+    cdam_fail(&error, CDAM_ERR_PROTOCOL, "the engine cut off what was sent");
+    cdam_file_fail(request, &error);
+    return;
+  }
   if (text) {
     set_error(&said, text);
     if (path && *path) said.path = cdam_file_bytes(path);
@@ -92,6 +93,12 @@ void cdam_file_engine_done(cdam_file_engine *engine, const char *text, const cha
     done.error = &said;
   }
   request->events->done(request->channel, error.code, &error, &done);
+}
+
+void cdam_file_engine_refuse(cdam_error *error) {
+  cdam_fail(error, CDAM_ERR_NO_AGENT,
+            "the sandbox has no agent, and what its image has as /bin/sh and tools in its place "
+            "does not work as such");
 }
 
 /* ---- how it ended ---- */
@@ -103,8 +110,10 @@ static cdam_file_engine *of(cdam_operation *op) {
 }
 
 static void explained(cdam_operation *op, const cdam_reply *reply) {
-  cdam_explain(reply, &of(op)->trouble, NULL); /* else it is what it was taken for */
-  cdam_file_fail(of(op)->request, &of(op)->trouble);
+  cdam_file_request *request = (cdam_file_request *)op;
+  cdam_error *trouble = &request->engine->trouble;
+  cdam_explain(reply, trouble, NULL); /* else it is what it was taken for */
+  cdam_file_fail(request, request->failing ? &request->failure : trouble);
 }
 
 /* Is the container the reason? */
@@ -115,19 +124,24 @@ static void explain(cdam_file_engine *engine) {
                       explained);
 }
 
+static void explain_later(cdam_operation *op, const cdam_reply *reply) {
+  (void)reply;
+  explain(of(op));
+}
+
 static void tell_how(cdam_file_engine *engine, const cdam_exec_state *state) {
   if (cdam_exec_was_not_started(state, engine->held.length == 0, engine->said))
     cdam_fail(&engine->trouble, CDAM_ERR_NO_AGENT,
               "the sandbox has no agent, and its image no /bin/sh to do this in its place");
   else if (engine->nonsense)
-    cdam_fail(&engine->trouble, CDAM_ERR_NO_AGENT,
-              "the sandbox has no agent, and what its image has as /bin/sh and other tools in its "
-              "place does not work as such");
+    cdam_file_engine_refuse(&engine->trouble);
   else
     cdam_fail(&engine->trouble, CDAM_ERR_EXEC,
               "the shell that does it in the sandbox ended before it was done, with status %lld",
               (long long)state->exit_code);
-  explain(engine);
+  /* What kills all of a container is not done with that at once. */
+  cdam_operation_after(&engine->request->op, state->exit_code == KILLED ? ASK_MS * 3 : 0,
+                       explain_later);
 }
 
 static void told_how(cdam_operation *op, const cdam_reply *reply) {
@@ -150,6 +164,12 @@ static void ask_how(cdam_operation *op, const cdam_reply *reply) {
   char path[CDAM_EXEC_ID_SIZE + 16];
   cdam_exec_path(of(op)->name.id, "json", path, sizeof path);
   cdam_operation_send(op, &(cdam_request){.method = "GET", .path = path}, told_how);
+}
+
+static void fail_nonsense(cdam_file_engine *engine) {
+  cdam_error error;
+  cdam_file_engine_refuse(&error);
+  cdam_file_fail(engine->request, &error);
 }
 
 /* ---- the stream ---- */
@@ -184,8 +204,7 @@ static void received(void *user, const char *bytes, size_t length) {
   if (!cdam_stdcopy_feed(&engine->copy, bytes, length, take_piece, engine, &failure))
     cdam_file_fail(request, &failure);
   else if (engine->nonsense && engine->copy.offset > MOST_NONSENSE)
-    fail(engine, CDAM_ERR_NO_AGENT,
-         "the sandbox has no agent, and what its image has as /bin/sh in its place is none");
+    fail_nonsense(engine);
   else if (!request->kind->changes && request->kind->waits_for_program &&
            request->kind->waits_for_program(request))
     cdam_file_engine_set_reading(engine, false);
@@ -243,11 +262,17 @@ cdam_status cdam_file_engine_new(cdam_file_request *request, const cdam_session 
   engine->client = session->client;
   cdam_session_container_id(session, engine->name.container_id);
   cdam_exec_make_marker(engine->name.marker);
-  engine->in_file = request->message.body_case == COFFERDAM__AGENT__V1__TO_AGENT__BODY_WRITE_FILE;
+  const int body_case = (int)request->message.body_case;
+  if (body_case == TO(DOWNLOAD)) {
+    engine->tree = calloc(1, sizeof *engine->tree);
+    if (!engine->tree) return cdam_fail_memory(err);
+  }
+  engine->in_file = body_case == TO(WRITE_FILE);
   json_t *options = NULL; /* as they were given to the engine, the workspace among them */
   const Cofferdam__V1__SessionState *state = &session->state->message;
   if (cdam_generated_create_body(state->options, &options, err) != CDAM_OK) return err->code;
   const char *workspace = json_string_value(json_object_get(options, "WorkingDir"));
+  engine->has_input = engine->in_file || body_case == TO(UPLOAD);
   engine->body = cdam_file_engine_body(engine, workspace ? workspace : DEFAULT_WORKSPACE);
   json_decref(options);
   return engine->body ? CDAM_OK : cdam_fail_memory(err);
@@ -291,12 +316,14 @@ void cdam_file_engine_free(cdam_file_engine *engine) {
   if (!engine) return;
   const cdam_operation *op = &engine->request->op;
   cdam_file_engine_close(engine);
-  if (engine->sent && !engine->over)
+  /* One that takes input ends with that, and undoes what it did. */
+  if (engine->sent && !engine->over && !engine->has_input)
     cdam_engine_kill_off(&engine->name, engine->client, engine->request->own ? NULL : op->loop);
   cdam_stdcopy_clear(&engine->copy);
   cdam_buffer_clear(&engine->held);
   cdam_buffer_clear(&engine->target);
-  free(engine->levels);
+  if (engine->tree) cdam_tree_links_clear(&engine->tree->links);
+  free(engine->tree);
   free(engine->body);
   free(engine);
 }

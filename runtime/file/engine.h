@@ -37,6 +37,8 @@
 #include "engine/stdcopy.h"
 #include "file/request.h"
 #include "process/engine_exec.h"
+#include "tree/links.h"
+#include "tree/part.h"
 
 /* Of a marker, without its NUL. */
 #define CDAM_FILE_MARKER ((size_t)CDAM_EXEC_MARKER_SIZE - 1)
@@ -47,6 +49,14 @@ typedef struct cdam_file_level {
   Cofferdam__Agent__V1__Entry entry;
 } cdam_file_level;
 
+/* A tree that is being told. */
+typedef struct cdam_file_tree {
+  size_t depth;
+  cdam_file_level levels[CDAM_TREE_DEPTH];
+  cdam_tree_links links; /* files that may get more names */
+  char path[CDAM_FILE_MAX_PATH + 1];
+} cdam_file_tree;
+
 struct cdam_file_engine {
   cdam_file_request *request;
   cdam_client *client;
@@ -54,8 +64,9 @@ struct cdam_file_engine {
   char *body;
   cdam_duplex *duplex;
   cdam_stdcopy copy;
-  bool sent;      /* the start request: the script may run */
-  bool opened;    /* the stream is there */
+  bool sent;   /* the start request: the script may run */
+  bool opened; /* the stream is there */
+  bool has_input;
   bool over;      /* and nothing runs any more */
   unsigned asked; /* how often how it ended */
   cdam_error trouble;
@@ -67,9 +78,8 @@ struct cdam_file_engine {
   char kind;          /* of what is told until the next marker: 'c', 't', '!'; or 0 */
   cdam_buffer target; /* of the link that follows */
   uint64_t skipped;
-  size_t depth;
-  cdam_file_level *levels; /* of a download */
-  char path[CDAM_FILE_MAX_PATH + 1];
+  cdam_file_tree *tree; /* of a download */
+  bool muted;           /* the content that comes is known */
 
   /* engine_ask.c */
   bool in_file; /* content is being sent */
@@ -107,6 +117,9 @@ void cdam_file_engine_free(cdam_file_engine *engine);
 /* The end, as the agent's Done: `text` is a word of the script's or what a tool said; NULL: it went
  * well. `path`: what it is about, or NULL. */
 void cdam_file_engine_done(cdam_file_engine *engine, const char *text, const char *path);
+
+/* CDAM_ERR_NO_AGENT: what answers is no shell, or its tools are none. */
+void cdam_file_engine_refuse(cdam_error *error);
 
 /* ---- engine_ask.c ---- */
 

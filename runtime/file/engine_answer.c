@@ -93,21 +93,31 @@ static bool parse_entry(const char *at, cdam_entry *entry) {
   return strncmp(at, "./", 2) == 0;
 }
 
-static bool is_download(const cdam_file_engine *engine) {
-  return engine->request->message.body_case == COFFERDAM__AGENT__V1__TO_AGENT__BODY_DOWNLOAD;
+/* In a tree names are paths, and the first one is the top. False: it is too long or too deep. */
+static bool set_path(cdam_file_tree *tree, const char *name, size_t length, cdam_entry *entry) {
+  size_t used = tree->depth ? tree->levels[tree->depth - 1].length : 0;
+  if (tree->depth == 0) length = 0;
+  if (used && length) tree->path[used++] = '/';
+  if (length >= sizeof tree->path - used || tree->depth == CDAM_TREE_DEPTH) return false;
+  memcpy(tree->path + used, name, length);
+  entry->path = (ProtobufCBinaryData){.data = (uint8_t *)tree->path, .len = used + length};
+  if (entry->type == CDAM_ENTRY(DIRECTORY))
+    tree->levels[tree->depth++] = (cdam_file_level){.length = used + length, .entry = *entry};
+  return true;
 }
 
-/* In a tree names are paths, and the first one is the top. False: it is too long or too deep. */
-static bool set_path(cdam_file_engine *engine, const char *name, size_t length, cdam_entry *entry) {
-  size_t used = engine->depth ? engine->levels[engine->depth - 1].length : 0;
-  if (engine->depth == 0) length = 0;
-  if (used && length) engine->path[used++] = '/';
-  if (length >= sizeof engine->path - used || engine->depth == CDAM_TREE_DEPTH) return false;
-  memcpy(engine->path + used, name, length);
-  entry->path = (ProtobufCBinaryData){.data = (uint8_t *)engine->path, .len = used + length};
-  if ((int)entry->type == CDAM_FILE_DIRECTORY)
-    engine->levels[engine->depth++] = (cdam_file_level){.length = used + length, .entry = *entry};
-  return true;
+/* Is it another name of a file that came before? Its content comes again, and is thrown away. */
+static void find_link(cdam_file_engine *engine, cdam_entry *entry) {
+  cdam_tree_links *links = &engine->tree->links;
+  const cdam_tree_link *first = cdam_tree_links_find(links, entry->device, entry->inode);
+  if (first) {
+    entry->type = CDAM_ENTRY(HARD_LINK);
+    entry->target = (ProtobufCBinaryData){.data = (uint8_t *)first->path, .len = first->length};
+    engine->muted = true;
+  } else if (!cdam_tree_links_add(links, entry->device, entry->inode, (char *)entry->path.data,
+                                  entry->path.len)) {
+    fail_memory(engine);
+  }
 }
 
 static size_t take_entry(cdam_file_engine *engine, const char *bytes, size_t length) {
@@ -119,8 +129,9 @@ static size_t take_entry(cdam_file_engine *engine, const char *bytes, size_t len
   cdam_entry entry;
   if (!parse_entry(bytes + 1, &entry) || end[1] != '\n') return refuse(engine);
   entry.path = (ProtobufCBinaryData){.data = (uint8_t *)name, .len = (size_t)(end - name)};
-  if (is_download(engine) && !set_path(engine, name, (size_t)(end - name), &entry))
+  if (engine->tree && !set_path(engine->tree, name, (size_t)(end - name), &entry))
     return refuse(engine);
+  if (engine->tree && entry.type == CDAM_ENTRY(FILE) && entry.links > 1) find_link(engine, &entry);
   if ((int)entry.type == CDAM_FILE_LINK)
     entry.target =
         (ProtobufCBinaryData){.data = (uint8_t *)engine->target.data, .len = engine->target.length};
@@ -133,8 +144,8 @@ static size_t take_entry(cdam_file_engine *engine, const char *bytes, size_t len
 }
 
 static bool leave(cdam_file_engine *engine) {
-  if (!engine->depth) return false;
-  cdam_entry entry = engine->levels[--engine->depth].entry;
+  if (!engine->tree || !engine->tree->depth) return false;
+  cdam_entry entry = engine->tree->levels[--engine->tree->depth].entry;
   entry.type = CDAM_ENTRY(LEAVE_DIRECTORY);
   cdam_from_agent message = COFFERDAM__AGENT__V1__FROM_AGENT__INIT;
   message.body_case = COFFERDAM__AGENT__V1__FROM_AGENT__BODY_ENTRY;
@@ -152,7 +163,8 @@ static void give_content(cdam_file_engine *engine, const char *bytes, size_t len
   cdam_from_agent message = COFFERDAM__AGENT__V1__FROM_AGENT__INIT;
   message.body_case = COFFERDAM__AGENT__V1__FROM_AGENT__BODY_DATA;
   message.data = &data;
-  if (length || end) give(engine, &message);
+  if ((length || end) && !engine->muted) give(engine, &message);
+  if (end) engine->muted = false;
 }
 
 /* The reason, and in a tree a line with the path that it is about. */
@@ -236,9 +248,6 @@ static void take_all(cdam_file_engine *engine) {
 
 cdam_status cdam_file_engine_take(cdam_file_engine *engine, const char *bytes, size_t length,
                                   cdam_error *err) {
-  if (is_download(engine) && !engine->levels)
-    engine->levels = calloc(CDAM_TREE_DEPTH, sizeof *engine->levels);
-  if (is_download(engine) && !engine->levels) return cdam_fail_memory(err);
   if (!cdam_buffer_append(&engine->held, bytes, length)) return cdam_fail_memory(err);
   take_all(engine);
   return CDAM_OK;

@@ -134,7 +134,6 @@ static const char *make_arguments(const cdam_to_agent *message, arguments to) {
 char *cdam_file_engine_body(const cdam_file_engine *engine, const char *workspace) {
   static const char *const env[] = {"LC_ALL=C", NULL};
   const cdam_file_request *request = engine->request;
-  const int body_case = (int)request->message.body_case;
   arguments more = {""};
   const char *word = make_arguments(&request->message, more);
   char *path = odd_text(request->path), *other = odd_text(request->other ? request->other : "");
@@ -147,7 +146,7 @@ char *cdam_file_engine_body(const cdam_file_engine *engine, const char *workspac
         .env = env,
         .workdir = "/",
         .marker = engine->name.marker,
-        .input = body_case == TO(WRITE_FILE) || body_case == TO(UPLOAD)});
+        .input = engine->has_input});
   free(path);
   free(other);
   return body;

@@ -94,8 +94,9 @@ void cdam_file_succeed(cdam_file_request *request) {
 
 void cdam_file_fail(cdam_file_request *request, const cdam_error *cause) {
   if (request->op.finished) return;
-  cdam_error error;
-  explain(request, cause, &error);
+  cdam_error error = *cause;
+  if (request->engine && cause->code == CDAM_ERR_AGENT) cdam_file_engine_refuse(&error);
+  explain(request, &error, &error);
   close_channel(request);
   cdam_operation_finish(&request->op, error.code, &error);
 }

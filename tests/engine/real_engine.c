@@ -25,8 +25,12 @@ void assert_ok(cdam_status status, const cdam_error *err) {
 
 cdam_client *engine_client(void) {
   cdam_client *client;
+  cdam_client_config *config;
   cdam_error err;
-  assert_ok(cdam_client_new(NULL, &client, &err), &err);
+  assert_ok(cdam_client_config_new(&config, &err), &err);
+  if (getenv("COFFERDAM_TEST_NO_AGENT")) cdam_client_config_set_agent(config, CDAM_AGENT_OFF);
+  assert_ok(cdam_client_new(config, &client, &err), &err);
+  cdam_client_config_free(config);
   return client;
 }
 

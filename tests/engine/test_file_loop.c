@@ -99,11 +99,13 @@ static void job_written(void *user, cdam_status status, const cdam_error *err) {
 static void test_many_at_once(void **state) {
   (void)state;
   static job jobs[MANY];
+  /* The engine runs one exec after the other. */
+  const int many = cdam_session_has_agent(session) ? MANY : 8;
   int done = 0;
   begin_loop();
   size_t before = count_of("");
   char *bytes = noise(SIZE + MANY);
-  for (int i = 0; i < MANY; i++) {
+  for (int i = 0; i < many; i++) {
     cdam_error err;
     jobs[i] = (job){.number = i, .bytes = bytes + i, .done = &done};
     snprintf(jobs[i].path, sizeof jobs[i].path, "many-%d", i);
@@ -116,8 +118,8 @@ static void test_many_at_once(void **state) {
   int64_t longest = drive(NULL, 0, 60000);
   print_message("# %d times write, rename, read and remove at once: %lld ms, the longest dispatch "
                 "%lld us\n",
-                MANY, (long long)(cdam_now_ms() - start), (long long)longest);
-  assert_int_equal(done, MANY);
+                many, (long long)(cdam_now_ms() - start), (long long)longest);
+  assert_int_equal(done, many);
   assert_int_equal(count_of(""), before);
   free(bytes);
   end_loop();
@@ -248,6 +250,13 @@ static void test_a_watch(void **state) {
   cdam_file_watch *watch;
   seen first = {0}, second = {.free_it = true};
   begin_loop();
+  if (!cdam_session_has_agent(session)) {
+    cdam_error err;
+    assert_int_equal(cdam_file_watch_new_start(loop, session, "", got_watch, &watch, NULL, &err),
+                     CDAM_ERR_NO_AGENT);
+    end_loop();
+    return;
+  }
   shell("mkdir -p watched-in-loop");
   WAIT_FOR(
       cdam_file_watch_new_start(loop, session, "watched-in-loop", got_watch, &watch, NULL, err),
@@ -341,7 +350,8 @@ static void test_a_freed_loop(void **state) {
   assert_int_equal(pipe(ends), 0);
   const cdam_source source = {.from_fd = true, .fd = ends[0]};
   cdam_file_watch *watch = NULL;
-  WAIT_FOR(cdam_file_watch_new_start(loop, session, "", got_watch, &watch, NULL, err), CDAM_OK);
+  if (cdam_session_has_agent(session))
+    WAIT_FOR(cdam_file_watch_new_start(loop, session, "", got_watch, &watch, NULL, err), CDAM_OK);
   cdam_error err;
   for (int i = 0; i < 5; i++) {
     assert_ok(cdam_file_write_start(loop, session, "freed", &source, NULL, note, &done, NULL, &err),
@@ -356,10 +366,9 @@ static void test_a_freed_loop(void **state) {
   cdam_loop_free(loop);
   assert_int_equal(done, 10);
   cdam_file_event event;
-  cdam_status status;
-  do
+  cdam_status status = watch ? CDAM_OK : CDAM_ERR_CANCELLED;
+  while (status == CDAM_OK)
     status = cdam_file_watch_next(watch, 0, &event, &err);
-  while (status == CDAM_OK && event.kind != CDAM_FILE_NOTHING);
   assert_int_equal(status, CDAM_ERR_CANCELLED);
   cdam_file_watch_free(watch);
   close(ends[0]);

@@ -29,6 +29,10 @@ static inline int begin_sandbox(void **state) {
   require_engine();
   client = engine_client();
   session = create_with(client, CDAM_NETWORK_MODE_NONE);
+  assert_int_equal(cdam_session_has_agent(session), !getenv("COFFERDAM_TEST_NO_AGENT"));
+  /* Where commands run: it is made with the first request. */
+  cdam_error err;
+  assert_ok(cdam_file_make_directory(session, "", 0, true, &err), &err);
   return 0;
 }
 
