@@ -5,7 +5,22 @@
  * Paths are relative to the workspace, or absolute within it; "" is the workspace. No path and no
  * symbolic link leads out of it, whatever code in the sandbox does meanwhile: CDAM_ERR_OUTSIDE. An
  * absolute link is refused. Names are bytes, as the kernel has them. Operations run as the
- * sandbox's user, and need its agent: without one CDAM_ERR_NO_AGENT.
+ * sandbox's user.
+ *
+ * A sandbox without the agent (cdam_session_has_agent) does all but watching (CDAM_ERR_NO_AGENT) by
+ * the engine's exec and a fixed script for the image's /bin/sh. There
+ *  - an operation takes a hundred times as long, and each has a connection to the engine;
+ *  - the image must have /bin/sh and, as busybox, Debian and Alpine have them, cat chmod chown dd
+ *    head ln mkdir mkfifo mv readlink rm rmdir stat sync tail touch xargs: those that an operation
+ *    needs. Otherwise CDAM_ERR_NO_AGENT, which names what is missing;
+ *  - a link in the path is followed or refused as above, but one that takes the place of the last
+ *    name just when that is opened is followed wherever it leads;
+ *  - what replaces a link, or a directory by a rename, removes it first; a rename or a new name that
+ *    must not replace may come just after another one; a rename across file systems copies;
+ *  - mtime_ns is 0 and is not set, and what sets mtime sets the time of access as well;
+ *  - system_errno comes from the words of a tool; EIO when they say nothing that is known;
+ *  - code with the sandbox's user can end or deceive the script. When this program dies in the
+ *    middle, a write undoes itself; of what else was begun, it may go on.
  *
  * Any of them can fail with CDAM_ERR_ARGUMENT, CDAM_ERR_FILE (system_errno says what the system
  * call said: ENOENT, EACCES, ENOSPC, ...), CDAM_ERR_OUTSIDE, CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT,

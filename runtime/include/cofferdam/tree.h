@@ -15,6 +15,9 @@
  * when it then turns out shorter, an upload fails with CDAM_ERR_IO, and a download has what there
  * was. On an error, what was made so far stays, but no half file: each has a temporary name
  * (".cofferdam-" and 16 digits) until it is complete.
+ *
+ * Without the agent (file.h) each file of a tree costs some processes in the sandbox, and content
+ * comes once for each of a file's names.
  */
 #ifndef COFFERDAM_TREE_H
 #define COFFERDAM_TREE_H
