@@ -36,7 +36,12 @@ SHAPE_WORDS = {"LABEL": "label", "WORD": "word", "QUERY": "query"}
 
 # Labels of ours.
 LABEL = re.compile(r"io\.cofferdam(\.[a-z][a-z0-9-]*)+")
-TAKEN_LABELS = ("io.cofferdam.session-id", "io.cofferdam.creation-id", "io.cofferdam.agent")
+TAKEN_LABELS = (
+    "io.cofferdam.session-id",
+    "io.cofferdam.creation-id",
+    "io.cofferdam.agent",
+    "io.cofferdam.isolation",
+)
 
 
 # The comparisons that each shape allows.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "engine/client_private.h"
 #include "process/engine_exec.h"
 #include "process/process_private.h"
 #include "process/request.h"
@@ -311,7 +312,7 @@ static cdam_status spawn_by_engine(cdam_session *session, const cdam_process_com
                                    cdam_process **out, cdam_error *err) {
   opening *this = NULL;
   cdam_loop *loop = cdam_session_own_loop(session);
-  if (!loop) return cdam_fail_memory(err);
+  if (!loop) return cdam_fail_loop(err);
   cdam_status status = cdam_loop_check_blocking(loop, err);
   if (status == CDAM_OK) status = make_exec(session, session->own_loop, command, &this, err);
   return status == CDAM_OK ? run(this, session->own_loop, start_exec, out, err) : status;

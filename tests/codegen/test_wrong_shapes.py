@@ -60,6 +60,11 @@ CASES = {
         *labelled(create=LABEL.replace("io.cofferdam.extra", "io.cofferdam.session-id")),
         "'io.cofferdam.session-id' cannot be a label of an option",
     ),
+    "label_of_the_isolation": (
+        O,
+        *labelled(create=LABEL.replace("io.cofferdam.extra", "io.cofferdam.isolation")),
+        "'io.cofferdam.isolation' cannot be a label of an option",
+    ),
     "label_twice": (
         O,
         *labelled(
