@@ -34,6 +34,8 @@ rule link
 
 # What runtime/interchange/ names, network_mode, came with this revision.
 INTERCHANGE_SINCE = 2
+# What runtime/options/taken_places.c names, tmpfs, came with this one.
+TAKEN_PLACES_SINCE = 3
 
 # The numbers of fields are no others' in the tests.
 OPTIONS = """
@@ -160,6 +162,9 @@ class Plan:
         if library.revision < INTERCHANGE_SINCE:
             sources = [path for path in sources if path.parent.name != "interchange"]
             sources.append(HERE / "no_interchange.c")
+        if library.revision < TAKEN_PLACES_SINCE:
+            sources = [path for path in sources if path.name != "taken_places.c"]
+            sources.append(HERE / "no_taken_places.c")
         objects = {
             source: self.compile(source, library.home, flags)
             if source in own or RUNTIME not in source.parents
