@@ -59,9 +59,9 @@ static void set_error(Cofferdam__Agent__V1__Error *said, const char *text) {
     said->code = CODE(OUTSIDE);
   } else if (strcmp(text, "cut") == 0) {
     said->code = CODE(CANCELLED);
-  } else if (strcmp(text, "workspace") == 0) {
+  } else if (strcmp(text, "workspace") == 0 || strcmp(text, "workspace link") == 0) {
     said->step = COFFERDAM__AGENT__V1__STEP__STEP_WORKSPACE;
-    said->system_errno = ENOENT;
+    said->system_errno = text[sizeof "workspace" - 1] ? ELOOP : ENOENT;
   } else {
     said->system_errno = (uint32_t)errno_of(text);
   }
@@ -109,11 +109,17 @@ static cdam_file_engine *of(cdam_operation *op) {
   return ((cdam_file_request *)op)->engine;
 }
 
+static void explain_later(cdam_operation *op, const cdam_reply *reply);
+
+/* What kills all of a container is not done with that at once. */
 static void explained(cdam_operation *op, const cdam_reply *reply) {
   cdam_file_request *request = (cdam_file_request *)op;
-  cdam_error *trouble = &request->engine->trouble;
-  cdam_explain(reply, trouble, NULL); /* else it is what it was taken for */
-  cdam_file_fail(request, request->failing ? &request->failure : trouble);
+  cdam_file_engine *engine = request->engine;
+  cdam_explain(reply, &engine->trouble, NULL); /* else it is what it was taken for */
+  if (engine->killed && engine->trouble.code == CDAM_ERR_EXEC && ++engine->asked < ASK_TIMES)
+    cdam_operation_after(op, 3 * ASK_MS, explain_later);
+  else
+    cdam_file_fail(request, request->failing ? &request->failure : &engine->trouble);
 }
 
 /* Is the container the reason? */
@@ -139,9 +145,8 @@ static void tell_how(cdam_file_engine *engine, const cdam_exec_state *state) {
     cdam_fail(&engine->trouble, CDAM_ERR_EXEC,
               "the shell that does it in the sandbox ended before it was done, with status %lld",
               (long long)state->exit_code);
-  /* What kills all of a container is not done with that at once. */
-  cdam_operation_after(&engine->request->op, state->exit_code == KILLED ? ASK_MS * 3 : 0,
-                       explain_later);
+  engine->killed = state->exit_code == KILLED;
+  explain(engine);
 }
 
 static void told_how(cdam_operation *op, const cdam_reply *reply) {

@@ -14,14 +14,19 @@
  * workspace. Paths and texts are arguments or lines with every odd byte as \0ooo, which printf
  * undoes; they are never a part of the script.
  *
- *     output   e MODE UID GID SIZE MTIME INODE DEVICE LINKS ./NAME/    what stat says; a name has
- * no / t, then TEXT MARKER                  the text of the link that follows c, then CONTENT
- * MARKER               of the file that was just told u                                    a
- * directory is left s                                    something is left out a the end of an
- * answer in an upload . or !, then WHY MARKER              the end input    D L F S P H MODE OWNER
- * MTIME NAME TARGET    an entry, by its type A ... NAME                           what is there? d
- * N, and N bytes; E                  content, and its end .                                    the
- * end
+ * Output:
+ *     e MODE UID GID SIZE MTIME INODE DEVICE LINKS ./NAME/   what stat says; a name has no /
+ *     t, then TEXT MARKER                                    the text of the link that follows
+ *     c, then CONTENT MARKER                                 of the file that was just told
+ *     u                                                      a directory is left
+ *     s                                                      something is left out
+ *     a                                                      the end of an answer in an upload
+ *     . or !, then WHY MARKER                                the end
+ * Input:
+ *     D L F S P H MODE OWNER MTIME NAME TARGET               an entry, by its type
+ *     A ... NAME                                             what is there?
+ *     d N, and N bytes; E                                    content, and its end
+ *     .                                                      the end
  *
  * The marker is a UUID of this request's own. Each path is walked name by name: the shell goes into
  * a directory and looks where it has come to (cd -P), so that no link leads out; only a link that
@@ -68,6 +73,7 @@ struct cdam_file_engine {
   bool opened; /* the stream is there */
   bool has_input;
   bool over;      /* and nothing runs any more */
+  bool killed;    /* by a signal, maybe the end of the container */
   unsigned asked; /* how often how it ended */
   cdam_error trouble;
   char said[256]; /* on standard error */

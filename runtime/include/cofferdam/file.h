@@ -15,8 +15,9 @@
  *    needs. Otherwise CDAM_ERR_NO_AGENT, which names what is missing;
  *  - a link in the path is followed or refused as above, but one that takes the place of the last
  *    name just when that is opened is followed wherever it leads;
- *  - what replaces a link, or a directory by a rename, removes it first; a rename or a new name that
- *    must not replace may come just after another one; a rename across file systems copies;
+ *  - a workspace that is behind a link is refused, and one that was removed is made anew;
+ *  - what replaces a link, or a directory by a rename, removes it first; a rename that must not
+ *    replace may come just after another one; a rename across file systems copies;
  *  - mtime_ns is 0 and is not set, and what sets mtime sets the time of access as well;
  *  - system_errno comes from the words of a tool; EIO when they say nothing that is known;
  *  - code with the sandbox's user can end or deceive the script. When this program dies in the
