@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import time
 import unittest
+from unittest import mock
 
 from real_engine import BUSYBOX, EngineTest, docker
 from support import CLI, ENGINE, OK, USAGE, CliTest
@@ -336,6 +337,34 @@ class Places(FilesTest):
     def test_no_agent_needed_to_say_so(self):
         docker("rm", "-f", self.container)
         self.cp_refused(self.path("f", b"f"), ":f", code=ENGINE, says="No such container")
+
+
+class NoAgent(FilesTest):
+    """The same by the engine's exec and the image's shell."""
+
+    def create(self, name="s", *more):
+        with mock.patch.dict(os.environ, COFFERDAM_AGENT_DIR=str(self.dir)):
+            return super().create(name, *more)
+
+    def test_trees_and_files(self):
+        top = self.path("in")
+        (top / "d").mkdir(parents=True)
+        (top / "d/f").write_bytes(b"content\n")
+        os.link(top / "d/f", top / "g")
+        os.symlink("d/f", top / "l")
+        for name in ODD:
+            with open(os.path.join(os.fsencode(top), name), "wb") as file:
+                file.write(name)
+        self.cp(top, ":out")
+        self.cp(":out", self.path("back"))
+        self.assertEqual(subprocess.run(["diff", "-r", top, self.path("back")]).returncode, 0)
+        self.assertEqual(self.expect(OK, "cat", "--state", self.state, "out/l").stdout,
+                         b"content\n")
+        self.assertEqual(self.expect(OK, "ls", "--state", self.state, "out/d").stdout, b"f\n")
+        self.cp("-", ":f", stdin=b"from here")
+        self.assertEqual(self.cp(":f", "-").stdout, b"from here")
+        self.cp_refused(self.path("none", b"x"), ":/etc/passwd", says="workspace")
+        self.cp_refused(":none", self.path("x"), says=":none")
 
 
 class Streams(FilesTest):
