@@ -34,16 +34,25 @@ cdam_client *engine_client(void) {
   return client;
 }
 
-__attribute__((format(printf, 1, 0))) static int run_docker(const char *format, va_list args) {
-  char command[4096];
-  int length = snprintf(command, sizeof command, "docker ");
-  vsnprintf(command + length, sizeof command - (size_t)length, format, args);
+static int run(const char *command) {
   FILE *pipe = popen(command, "r");
   assert_non_null(pipe);
   size_t used = fread(output, 1, sizeof output - 1, pipe);
   output[used] = '\0';
   if (used && output[used - 1] == '\n') output[used - 1] = '\0';
   return pclose(pipe);
+}
+
+__attribute__((format(printf, 1, 0))) static int run_docker(const char *format, va_list args) {
+  char command[4096];
+  int length = snprintf(command, sizeof command, "docker ");
+  vsnprintf(command + length, sizeof command - (size_t)length, format, args);
+  /* On a busy machine runc gives up freezing a container now and then, and leaves it as it was. */
+  int tries = strncmp(command + length, "pause ", 6) == 0 ? 5 : 1;
+  int status = run(command);
+  while (status != 0 && --tries)
+    status = run(command);
+  return status;
 }
 
 const char *docker(const char *format, ...) {

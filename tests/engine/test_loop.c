@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "real_engine.h"
 
+/* So many sandboxes, or as COFFERDAM_LOOP_SANDBOXES has it. */
 #define SANDBOXES 12
 #define COMMANDS 3
 
@@ -35,7 +36,8 @@ typedef struct everything {
   cdam_options *options;
   char mark[64]; /* a label that these containers have */
   int64_t longest_us;
-  sandbox boxes[SANDBOXES];
+  int count, created;
+  sandbox *boxes;
 } everything;
 
 static int containers(const everything *all) {
@@ -94,40 +96,54 @@ static void command_ended(void *user, cdam_status status, cdam_exec_result *resu
   cdam_session_free(box->session);
 }
 
-static void box_created(void *user, cdam_status status, cdam_session *session,
-                        const cdam_error *err) {
-  sandbox *box = user;
-  assert_ok(status, err);
-  box->session = session;
+static void start_commands(sandbox *box) {
   char script[64];
   snprintf(script, sizeof script, "printf %%s %s; exit %d", box->word, box->number);
   const char *const argv[] = {"sh", "-c", script, NULL};
   cdam_error failure;
   for (int i = 0; i < COMMANDS; i++)
-    assert_ok(cdam_exec_start(box->all->loop, session, &(cdam_exec_command){.argv = argv},
+    assert_ok(cdam_exec_start(box->all->loop, box->session, &(cdam_exec_command){.argv = argv},
                               command_ended, box, NULL, &failure),
               &failure);
+}
+
+/* When all are there, all run commands at once. */
+static void box_created(void *user, cdam_status status, cdam_session *session,
+                        const cdam_error *err) {
+  sandbox *box = user;
+  everything *all = box->all;
+  assert_ok(status, err);
+  box->session = session;
+  if (++all->created < all->count) return;
+  for (int i = 0; i < all->count; i++)
+    start_commands(&all->boxes[i]);
 }
 
 static void test_many(void **state) {
   (void)state;
   everything *all = begin();
+  const char *wanted = getenv("COFFERDAM_LOOP_SANDBOXES");
+  all->count = wanted ? (int)strtol(wanted, NULL, 10) : SANDBOXES;
+  assert_in_range(all->count, 1, 1000);
+  all->boxes = calloc((size_t)all->count, sizeof *all->boxes);
+  assert_non_null(all->boxes);
   cdam_error err;
-  for (int i = 0; i < SANDBOXES; i++) {
+  for (int i = 0; i < all->count; i++) {
     sandbox *box = &all->boxes[i];
-    *box = (sandbox){.all = all, .number = i + 1};
+    *box = (sandbox){.all = all, .number = 1 + i % 100};
     snprintf(box->word, sizeof box->word, "box-%d", i);
     assert_ok(cdam_create_start(all->loop, all->options, box_created, box, NULL, &err), &err);
   }
   int64_t before = cdam_now_ms();
-  drive(all, 200000);
+  drive(all, 200000 + 10000 * (int64_t)all->count);
   print_message("# %d sandboxes, %d commands in each: %lld ms; the longest dispatch took %lld us\n",
-                SANDBOXES, COMMANDS, (long long)(cdam_now_ms() - before),
+                all->count, COMMANDS, (long long)(cdam_now_ms() - before),
                 (long long)all->longest_us);
-  for (int i = 0; i < SANDBOXES; i++) {
+  for (int i = 0; i < all->count; i++) {
     assert_int_equal(all->boxes[i].commands, COMMANDS);
     assert_int_equal(all->boxes[i].deleted, 1);
   }
+  free(all->boxes);
   end(all);
 }
 
