@@ -126,6 +126,7 @@ int agent_init(int argc, char **argv, char **environment, bool init) {
     fputs("cofferdam-agent: init must be PID 1\n", stderr);
     return EXIT_TROUBLE;
   }
+  if (!agent_server_block_signals()) return trouble("signals");
   umask(022);
   bool make_workspace = false;
   const char *workspace = open_workspace(options.workspace, &make_workspace);

@@ -129,16 +129,25 @@ static bool take_low_descriptors(agent_server *server) {
   return true;
 }
 
+static void fill_signals(sigset_t *set) {
+  sigemptyset(set);
+  sigaddset(set, SIGPIPE); /* blocked, so a write to a closed pipe is just an error */
+  sigaddset(set, SIGCHLD);
+  sigaddset(set, SIGTERM);
+  sigaddset(set, SIGINT);
+  sigaddset(set, SIGHUP);
+  sigaddset(set, SIGQUIT);
+}
+
+bool agent_server_block_signals(void) {
+  sigset_t set;
+  fill_signals(&set);
+  return sigprocmask(SIG_SETMASK, &set, NULL) == 0;
+}
+
 static bool open_signals(agent_server *server) {
   sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGPIPE); /* blocked, so a write to a closed pipe is just an error */
-  sigaddset(&set, SIGCHLD);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGHUP);
-  sigaddset(&set, SIGQUIT);
-  if (sigprocmask(SIG_SETMASK, &set, NULL) != 0) return false;
+  fill_signals(&set);
   sigdelset(&set, SIGPIPE);
   sigdelset(&set, SIGHUP);
   for (int number = 1; number < 65; number++)

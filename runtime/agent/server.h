@@ -68,7 +68,11 @@ struct agent_server {
   int memory_events; /* the cgroup's out-of-memory counter; -1 where there is none */
 };
 
-/* Descriptors 0 to 3 become ours, signals are blocked, the loop is open. `argv0` for messages. */
+/* To be called first of all: PID 1 loses a signal that comes while it is not blocked, and a stop
+ * that follows a start would wait for its whole grace. */
+bool agent_server_block_signals(void);
+
+/* Descriptors 0 to 3 become ours, the loop is open and hears signals. */
 bool agent_server_open(agent_server *server, char **environment, const char *workspace);
 
 /* Has somebody taken of our own limits since the start? */

@@ -29,7 +29,9 @@ static char *no_environment[] = {NULL};
 static void set_up(void) {
   const char *directory = getenv("AGENT_FUZZ_DIR");
   server = calloc(1, sizeof *server);
-  if (!directory || !server || !agent_server_open(server, no_environment, directory)) abort();
+  if (!directory || !server || !agent_server_block_signals() ||
+      !agent_server_open(server, no_environment, directory))
+    abort();
   server->exit_with_clients = false;
 }
 
