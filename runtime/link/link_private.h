@@ -94,7 +94,7 @@ struct cdam_link {
   cdam_posted loop_end; /* the loop goes */
   cdam_error trouble;   /* why it ends, or broke */
   unsigned looks;       /* how often the engine was asked why */
-  bool hung_up;         /* the stream was closed from the other side */
+  bool hung_up;         /* the stream was closed from the other side, or is not the agent's */
 
   const cdam_link_transport *transport;
   cdam_duplex *duplex;

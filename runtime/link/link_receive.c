@@ -163,6 +163,7 @@ static void not_the_agent(cdam_link *link, const uint8_t *bytes, size_t length) 
   cdam_printable(said, sizeof said, (const char *)bytes,
                  length < sizeof said ? length : sizeof said);
   cdam_fail(&error, CDAM_ERR_AGENT, "instead of the agent's hello there came \"%s\"", said);
+  link->hung_up = true;
   cdam_link_end(link, &error);
 }
 
