@@ -10,9 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
-
 #include "base/fail.h"
+#include "session/digest.h"
 
 #define MAX_PROGRAM (1024 * 1024)
 
@@ -41,15 +40,6 @@ static bool is_program(const unsigned char *bytes, size_t size, unsigned machine
   return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
          head.e_ident[EI_DATA] == ELFDATA2LSB &&
          (head.e_type == ET_EXEC || head.e_type == ET_DYN) && head.e_machine == machine;
-}
-
-static bool digest_of(const unsigned char *bytes, size_t size, char digest[CDAM_DIGEST_SIZE]) {
-  unsigned char hash[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  if (EVP_Digest(bytes, size, hash, &length, EVP_sha256(), NULL) != 1 || length != 32) return false;
-  for (unsigned i = 0; i < length; i++)
-    snprintf(digest + 2 * (size_t)i, 3, "%02x", hash[i]);
-  return true;
 }
 
 /* ---- the file ---- */
@@ -113,7 +103,7 @@ static cdam_status load(const char *directory, const struct architecture *archit
   cdam_status status = read_program(path, &found, err);
   if (status == CDAM_OK && !is_program(found.bytes, found.size, architecture->machine))
     status = unusable(err, path, "is no program for the engine's architecture");
-  if (status == CDAM_OK && !digest_of(found.bytes, found.size, found.digest))
+  if (status == CDAM_OK && !cdam_digest(found.bytes, found.size, found.digest))
     status = cdam_fail_memory(err);
   if (status == CDAM_OK)
     *binary = found;

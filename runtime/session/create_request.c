@@ -124,7 +124,7 @@ cdam_status cdam_create_request_body(const cdam_state *state, const char *image,
                                      const char *creation_id, const char *agent, char **body,
                                      cdam_error *err) {
   json_t *json = NULL;
-  char isolation[CDAM_ISOLATION_SIZE];
+  char isolation[CDAM_DIGEST_SIZE];
   cdam_status status = cdam_isolation_digest(state->message.options, isolation, err);
   if (status == CDAM_OK) status = cdam_generated_create_body(state->message.options, &json, err);
   if (status != CDAM_OK) return status;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/isolation.h"
 
-#include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +8,7 @@
 #include "engine/answer.h"
 #include "options/compare_text.h"
 #include "session/create_request.h"
+#include "session/digest.h"
 #include "session/verify.h"
 #include "state/pack.h"
 #include "state/schema.h"
@@ -29,23 +28,14 @@ static void keep_isolating(Cofferdam__V1__SandboxOptions *options) {
   }
 }
 
-static bool digest_of(const unsigned char *bytes, size_t length, char text[CDAM_ISOLATION_SIZE]) {
-  unsigned char hash[EVP_MAX_MD_SIZE];
-  unsigned made = 0;
-  if (EVP_Digest(bytes, length, hash, &made, EVP_sha256(), NULL) != 1 || made != 32) return false;
-  for (size_t i = 0; i < made; i++)
-    snprintf(text + 2 * i, 3, "%02x", hash[i]);
-  return true;
-}
-
 cdam_status cdam_isolation_digest(const Cofferdam__V1__SandboxOptions *options,
-                                  char digest[CDAM_ISOLATION_SIZE], cdam_error *err) {
+                                  char digest[CDAM_DIGEST_SIZE], cdam_error *err) {
   Cofferdam__V1__SandboxOptions isolating = *options;
   keep_isolating(&isolating);
   unsigned char *bytes = NULL;
   size_t length = 0;
   cdam_status status = cdam_pack(&isolating.base, 0, 0, &bytes, &length, err);
-  if (status == CDAM_OK && !digest_of(bytes, length, digest)) status = cdam_fail_memory(err);
+  if (status == CDAM_OK && !cdam_digest(bytes, length, digest)) status = cdam_fail_memory(err);
   free(bytes);
   return status;
 }
@@ -55,7 +45,7 @@ cdam_status cdam_check_isolation(const Cofferdam__V1__SessionState *state, const
   const json_t *label =
       json_object_get(cdam_json_at(inspect, "Config.Labels"), CDAM_LABEL_ISOLATION);
   if (!label || !cdam_is_session_container(inspect, state->session_id)) return CDAM_OK;
-  char digest[CDAM_ISOLATION_SIZE], found[sizeof err->actual];
+  char digest[CDAM_DIGEST_SIZE], found[sizeof err->actual];
   cdam_status status = cdam_isolation_digest(state->options, digest, err);
   if (status != CDAM_OK || cdam_json_equals_text(label, digest)) return status;
   cdam_describe_json(label, found, sizeof found);

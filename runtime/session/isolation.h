@@ -9,10 +9,8 @@
 
 #include <jansson.h>
 
+#include "engine/client_private.h"
 #include "options/generated.h"
-
-/* A digest in lower-case hexadecimal digits, with its NUL. */
-#define CDAM_ISOLATION_SIZE 65
 
 /*
  * SHA-256 over the isolating options alone, as protobuf's deterministic serialization has them.
@@ -20,7 +18,7 @@
  * known either, and is refused. So every release finds the same. CDAM_ERR_NO_MEMORY.
  */
 cdam_status cdam_isolation_digest(const Cofferdam__V1__SandboxOptions *options,
-                                  char digest[CDAM_ISOLATION_SIZE], cdam_error *err);
+                                  char digest[CDAM_DIGEST_SIZE], cdam_error *err);
 
 /* A container of ours has the digest of the state's options, or none, as those of earlier releases
  * and adopted ones; or CDAM_ERR_DRIFT. */
