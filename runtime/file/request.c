@@ -372,8 +372,8 @@ static bool goes_by_engine(const cdam_file_request *request, const cdam_session 
 static cdam_status meet_own(cdam_file_request *request, cdam_session *session, cdam_error *err) {
   if (!goes_by_engine(request, session))
     return cdam_session_own_link(session, &request->own, &request->link, err);
-  if (!cdam_session_own_loop(session)) return cdam_fail_memory(err);
-  return cdam_file_engine_new(request, session, err);
+  cdam_status status = cdam_session_own_blocking(session, &request->own, err);
+  return status == CDAM_OK ? cdam_file_engine_new(request, session, err) : status;
 }
 
 static cdam_status meet(cdam_file_request *request, cdam_session *session, cdam_loop *loop,
@@ -388,7 +388,6 @@ cdam_status cdam_file_request_run(cdam_file_request *request, cdam_session *sess
                                   cdam_error *err) {
   cdam_error error;
   if (meet_own(request, session, &error) != CDAM_OK) return explain(request, &error, err);
-  request->own = session->own_loop;
   return cdam_operation_run_in(&request->op, request->own->loop, begin, err);
 }
 

@@ -57,14 +57,18 @@ cdam_loop *cdam_session_own_loop(cdam_session *session) {
   return session->own_loop ? session->own_loop->loop : NULL;
 }
 
-cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
-                                  cdam_error *err) {
+cdam_status cdam_session_own_blocking(cdam_session *session, cdam_own_loop **own, cdam_error *err) {
   cdam_loop *loop = cdam_session_own_loop(session);
   if (!loop) return cdam_fail_loop(err);
-  cdam_status status = cdam_loop_check_blocking(loop, err);
-  if (status != CDAM_OK) return status;
   *own = session->own_loop;
+  return cdam_loop_check_blocking(loop, err);
+}
+
+cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
+                                  cdam_error *err) {
+  cdam_status status = cdam_session_own_blocking(session, own, err);
+  if (status != CDAM_OK) return status;
   /* Nobody has looked since the last call: the link may have broken. */
-  cdam_loop_turn(loop, 0);
-  return cdam_session_link(session, loop, link, err);
+  cdam_loop_turn((*own)->loop, 0);
+  return cdam_session_link(session, (*own)->loop, link, err);
 }

@@ -16,13 +16,17 @@ cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link 
  * there is no memory, and the link then dropped. */
 void cdam_session_take_link(cdam_session *session, cdam_link *link);
 
-/* The loop in which the blocking calls of this session run that use the agent; made at the first
- * one, and kept, since the link lives in it. NULL when out of memory. It is the one of
+/* The loop in which the blocking calls of this session run; made at the first one, and kept, since
+ * a link lives in it. NULL when out of memory or of descriptors (cdam_fail_loop). It is the one of
  * session->own_loop (own_loop.h), which handles that outlive the session keep. */
 cdam_loop *cdam_session_own_loop(cdam_session *session);
 
-/* What each blocking call over the agent begins with: that loop, and a link in it with a reference
- * for the caller. The errors of cdam_session_link. */
+/* What each blocking call begins with: that loop. CDAM_ERR_ARGUMENT inside of a callback of another
+ * blocking call; the errors of cdam_fail_loop. */
+cdam_status cdam_session_own_blocking(cdam_session *session, cdam_own_loop **own, cdam_error *err);
+
+/* One that goes over the agent: a link in that loop too, with a reference for the caller. The
+ * errors of cdam_session_link as well. */
 cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
                                   cdam_error *err);
 

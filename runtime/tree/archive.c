@@ -13,7 +13,6 @@
 #include <cofferdam/tree.h>
 
 #include "base/fail.h"
-#include "engine/client_private.h"
 #include "engine/exchange.h"
 #include "engine/sigpipe.h"
 #include "link/pump.h"
@@ -143,10 +142,11 @@ cdam_status cdam_tree_upload_tar(cdam_session *session, const cdam_source *sourc
   if (status == CDAM_OK && !source) status = cdam_fail(err, CDAM_ERR_ARGUMENT, "source is NULL");
   if (status == CDAM_OK) status = cdam_source_check(source, "source", err);
   if (status != CDAM_OK) return status;
-  p.loop = cdam_session_own_loop(session);
-  if (!p.loop) return cdam_fail_loop(err);
-  status = cdam_loop_check_blocking(p.loop, err);
-  if (status == CDAM_OK) status = cdam_archive_read_new(give_bytes, &p, &feed, err);
+  cdam_own_loop *own;
+  status = cdam_session_own_blocking(session, &own, err);
+  if (status != CDAM_OK) return status;
+  p.loop = own->loop;
+  status = cdam_archive_read_new(give_bytes, &p, &feed, err);
   if (status == CDAM_OK)
     status = cdam_tree_upload_new(session, path, options ? options : &none, feed, &transfer, err);
   if (status == CDAM_OK) status = push_all(&p, transfer, session, err);
