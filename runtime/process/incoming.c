@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes on the channel of a handle. */
+#include <stdio.h>
+
 #include "base/fail.h"
+#include "process/command.h"
 #include "process/process_private.h"
 
 #define FROM(NAME) COFFERDAM__AGENT__V1__FROM_AGENT__BODY_##NAME
@@ -57,9 +60,17 @@ static void writable(cdam_channel *channel) {
   if (!process->opening && process->wants_room) cdam_process_tell(process);
 }
 
+/* What could not be started has a member of the command that was wrong. */
+static void keep_failure(cdam_error *failure, const cdam_error *error,
+                         const cdam_agent_done *message) {
+  *failure = *error;
+  if (error->code == CDAM_ERR_NOT_STARTED && message && message->error)
+    snprintf(failure->field, sizeof failure->field, "%s",
+             cdam_process_member_of((int)message->error->step));
+}
+
 static void done(cdam_channel *channel, cdam_status status, const cdam_error *error,
                  const cdam_agent_done *message) {
-  (void)message;
   cdam_process *process = (cdam_process *)channel;
   process->closed = true;
   process->has_room = true;
@@ -68,7 +79,7 @@ static void done(cdam_channel *channel, cdam_status status, const cdam_error *er
   else if (status == CDAM_ERR_CANCELLED && process->track.exited)
     status = CDAM_OK;
   else
-    process->failure = *error;
+    keep_failure(&process->failure, error, message);
   process->failed = status != CDAM_OK;
   if (process->opening)
     finish_opening(process, status, &process->failure);

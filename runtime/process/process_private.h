@@ -35,8 +35,7 @@ typedef struct cdam_process_patience cdam_process_patience;
 TAILQ_HEAD(cdam_process_items, cdam_process_item);
 
 struct cdam_process {
-  cdam_channel channel; /* first: a callback's channel is its process */
-  cdam_channel_events events;
+  cdam_channel channel;     /* first: a callback's channel is its process */
   cdam_link *link;          /* a reference; NULL without the agent, */
   cdam_engine_exec *engine; /* and then this is what it runs by: engine_exec.h */
   cdam_own_loop *own;       /* a reference; NULL for a process of a loop */

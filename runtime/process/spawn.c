@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "engine/client_private.h"
 #include "process/engine_exec.h"
 #include "process/process_private.h"
 #include "process/request.h"
@@ -63,26 +62,11 @@ static void opened(cdam_operation *op, cdam_status status, const cdam_error *err
     cdam_operation_finish_cancelled(op); /* it never ran, or the link is gone and it with it */
 }
 
-/* As any process's, but what could not be started has a member that was wrong. */
-static void started_done(cdam_channel *channel, cdam_status status, const cdam_error *error,
-                         const cdam_agent_done *message) {
-  cdam_error named;
-  if (status == CDAM_ERR_NOT_STARTED && message && message->error) {
-    named = *error;
-    snprintf(named.field, sizeof named.field, "%s",
-             cdam_process_member_of((int)message->error->step));
-    error = &named;
-  }
-  cdam_process_channel_events.done(channel, status, error, message);
-}
-
 static void open_channel(opening *this, cdam_to_agent *message) {
   cdam_process *process = this->process;
   cdam_error error;
-  process->events = cdam_process_channel_events;
-  if (this->start) process->events.done = started_done;
-  cdam_status status =
-      cdam_channel_open(this->link, &process->channel, message, &process->events, &error);
+  cdam_status status = cdam_channel_open(this->link, &process->channel, message,
+                                         &cdam_process_channel_events, &error);
   if (status != CDAM_OK) {
     finish(this, status, &error);
     return;
@@ -311,11 +295,10 @@ static cdam_status make_exec(cdam_session *session, cdam_own_loop *own,
 static cdam_status spawn_by_engine(cdam_session *session, const cdam_process_command *command,
                                    cdam_process **out, cdam_error *err) {
   opening *this = NULL;
-  cdam_loop *loop = cdam_session_own_loop(session);
-  if (!loop) return cdam_fail_loop(err);
-  cdam_status status = cdam_loop_check_blocking(loop, err);
-  if (status == CDAM_OK) status = make_exec(session, session->own_loop, command, &this, err);
-  return status == CDAM_OK ? run(this, session->own_loop, start_exec, out, err) : status;
+  cdam_own_loop *own;
+  cdam_status status = cdam_session_own_blocking(session, &own, err);
+  if (status == CDAM_OK) status = make_exec(session, own, command, &this, err);
+  return status == CDAM_OK ? run(this, own, start_exec, out, err) : status;
 }
 
 cdam_status cdam_process_spawn(cdam_session *session, const cdam_process_command *command,
