@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "own_engine.h"
 #include "real_engine.h"
 
 #include <cofferdam/file.h>
@@ -60,16 +61,6 @@ static char scratch[64];
 static char *big;
 static atomic_bool restarted;
 static unsigned seed;
-
-/* ---- the engine ---- */
-
-static void engine_control(const char *verb) {
-  char command[512];
-  const char *root = getenv("COFFERDAM_SOURCE_ROOT");
-  assert_non_null(root);
-  snprintf(command, sizeof command, "%s/tests/engine/own_engine.sh %s", root, verb);
-  assert_int_equal(system(command), 0);
-}
 
 /* ---- what is done ---- */
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes without the agent, whose engine is killed under them. Run by own_engine.sh. */
+#include "own_engine.h"
 #include "plain_process.h"
-
-static void engine_control(const char *verb) {
-  char command[512];
-  const char *root = getenv("COFFERDAM_SOURCE_ROOT");
-  assert_non_null(root);
-  snprintf(command, sizeof command, "%s/tests/engine/own_engine.sh %s", root, verb);
-  assert_int_equal(system(command), 0);
-}
 
 static void the_engine_is_killed(void **state) {
   (void)state;

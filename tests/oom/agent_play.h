@@ -7,6 +7,7 @@
 
 #include <poll.h>
 
+#include "calls.h"
 #include "exhaust.h"
 
 typedef struct agent_play {
@@ -18,18 +19,8 @@ typedef struct agent_play {
 } agent_play;
 
 static inline cdam_status open_session(agent_play *p, cdam_error *err) {
-  cdam_client_config *config = NULL;
   p->session = (cdam_session){.state = &p->fixture->state, .has_agent = true};
-  cdam_status status = cdam_client_config_new(&config, err);
-  if (status == CDAM_OK)
-    status =
-        cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->fixture->engine), err);
-  if (status == CDAM_OK) {
-    cdam_client_config_set_timeout(config, 1000);
-    status = cdam_client_new(config, &p->session.client, err);
-  }
-  cdam_client_config_free(config);
-  return status;
+  return open_client(p->fixture->engine, 1000, &p->session.client, err);
 }
 
 static inline cdam_status open_loop(agent_play *p, cdam_error *err) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files by the engine's exec, with each allocation made to fail in turn. */
 #include "../faults/file_shell.h"
+#include "calls.h"
 #include "exhaust.h"
 
 typedef struct play {
@@ -13,15 +14,8 @@ typedef struct play {
 } play;
 
 static cdam_status open_session(play *p, cdam_error *err) {
-  cdam_client_config *config = NULL;
   p->session = (cdam_session){.state = &p->fixture->state};
-  cdam_status status = cdam_client_config_new(&config, err);
-  if (status == CDAM_OK)
-    status =
-        cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->fixture->engine), err);
-  if (status == CDAM_OK) status = cdam_client_new(config, &p->session.client, err);
-  cdam_client_config_free(config);
-  return status;
+  return open_client(p->fixture->engine, 0, &p->session.client, err);
 }
 
 static cdam_status run_files(void *context, cdam_error *err) {

@@ -84,16 +84,6 @@ static void obey(agent *a, const MSG(ToAgent) * m) {
 
 /* ---- the calls ---- */
 
-static cdam_status read_on(play *p, cdam_error *err) {
-  cdam_process_event event = {0};
-  cdam_status status = CDAM_OK;
-  while (status == CDAM_OK && event.kind != CDAM_PROCESS_CLOSED) {
-    status = cdam_process_next(p->process, 2000, &event, err);
-    if (status == CDAM_OK && event.kind == CDAM_PROCESS_OUTPUT) p->came += event.length;
-  }
-  return status;
-}
-
 static cdam_status run_process(void *context, cdam_error *err) {
   play *p = context;
   static const char *const env[] = {"A=B", NULL};
@@ -105,13 +95,13 @@ static cdam_status run_process(void *context, cdam_error *err) {
   if (status == CDAM_OK) status = cdam_process_signal(p->process, 10, CDAM_TARGET_GROUP, err);
   if (status == CDAM_OK) status = cdam_process_write(p->process, content, SIZE, err);
   if (status == CDAM_OK) status = cdam_process_end_input(p->process, err);
-  if (status == CDAM_OK) status = read_on(p, err);
+  if (status == CDAM_OK) status = read_on(p->process, 2000, &p->came, err);
   if (status == CDAM_OK) status = cdam_process_kill(p->process, 0, err);
   if (status != CDAM_OK) return status;
   cdam_process_free(p->process);
   status = cdam_process_attach(&p->in.session, "30313233343536373839616263646566:5", NULL,
                                &p->process, err);
-  if (status == CDAM_OK) status = read_on(p, err);
+  if (status == CDAM_OK) status = read_on(p->process, 2000, &p->came, err);
   if (status == CDAM_OK)
     status = cdam_process_forget(&p->in.session, "30313233343536373839616263646566:5", err);
   return status;

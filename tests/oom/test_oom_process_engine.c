@@ -5,6 +5,7 @@
 #include <cofferdam/process.h>
 
 #include "../faults/exec_fixture.h"
+#include "calls.h"
 #include "exhaust.h"
 #include "link/session_link.h"
 
@@ -17,25 +18,8 @@ typedef struct play {
 } play;
 
 static cdam_status open_session(play *p, cdam_error *err) {
-  cdam_client_config *config = NULL;
   p->session = (cdam_session){.state = &p->fixture->state};
-  cdam_status status = cdam_client_config_new(&config, err);
-  if (status == CDAM_OK)
-    status =
-        cdam_client_config_set_endpoint(config, scripted_engine_endpoint(p->fixture->engine), err);
-  if (status == CDAM_OK) status = cdam_client_new(config, &p->session.client, err);
-  cdam_client_config_free(config);
-  return status;
-}
-
-static cdam_status read_on(play *p, cdam_error *err) {
-  cdam_process_event event = {0};
-  cdam_status status = CDAM_OK;
-  while (status == CDAM_OK && event.kind != CDAM_PROCESS_CLOSED) {
-    status = cdam_process_next(p->process, 5000, &event, err);
-    if (status == CDAM_OK && event.kind == CDAM_PROCESS_OUTPUT) p->came += event.length;
-  }
-  return status;
+  return open_client(p->fixture->engine, 0, &p->session.client, err);
 }
 
 static cdam_status run_process(void *context, cdam_error *err) {
@@ -45,7 +29,7 @@ static cdam_status run_process(void *context, cdam_error *err) {
       .argv = exec_argv, .env = env, .user = "1", .workdir = "/", .timeout_ms = 60000};
   cdam_status status = open_session(p, err);
   if (status == CDAM_OK) status = cdam_process_spawn(&p->session, &command, &p->process, err);
-  if (status == CDAM_OK) status = read_on(p, err);
+  if (status == CDAM_OK) status = read_on(p->process, 5000, &p->came, err);
   return status;
 }
 
