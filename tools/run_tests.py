@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests of the build trees that ./dev test made, and sums up their cases.
 
-The trees run side by side: most tests wait for an engine more than they work. A test that looks at the library as it is shipped runs in build-release; tests of threads run in
-build-tsan and, with all others, in build-asan. The last line is "N passed, N failed", with
-", N skipped" when there are any. In CI a skipped case is a failure.
+The trees run side by side: most tests wait for an engine more than they work. A test that looks at
+the library as it is shipped runs in build-release; tests of threads run in build-tsan and, with all
+others, in build-asan. The last line is "N passed, N failed", with ", N skipped" when there are any.
+In CI a skipped case is a failure.
 """
 
 import json
