@@ -86,6 +86,11 @@ agent_is_there() {
       "$(strings -n 8 "$lib_dir/libcofferdam.so" | grep -x '/.*/cofferdam')" "${agent##*/}")
 }
 
+# Debian's loader looks in /usr/local/lib. There ldconfig is all that is needed.
+where_the_loader_looks() {
+  [ "$lib_dir" = "$prefix/lib" ] && [ -e "$lib_dir/libcofferdam.so" ]
+}
+
 command_line() {
   LD_LIBRARY_PATH=$lib_dir "$prefix/bin/cofferdam" --help | grep -F 'state show' &&
     ! readelf -d "$prefix/bin/cofferdam" | grep -E 'RPATH|RUNPATH'
@@ -105,6 +110,7 @@ tap "an outside program by make" by_make
 tap "the same as C++" by_make CC=g++ STANDARD=c++11
 tap "an outside program by meson" by_meson
 tap "with the static library" statically
+tap "the library is installed where the loader looks" where_the_loader_looks
 tap "the installed command" command_line
 tap "the agent is installed where the library looks for it" agent_is_there
 tap "the manual pages are installed" manual_pages
