@@ -80,12 +80,19 @@ static bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
   return false;
 }
 
+typedef struct envelope {
+  uint32_t channel;
+  uint32_t kind; /* the body's field number */
+  const uint8_t *body;
+  size_t length;
+} envelope;
+
 /* protobuf-c takes cut messages, and of duplicate fields the last: an envelope here has one body,
  * at most one channel, and ends where it says. */
-static const char *check_envelope(const uint8_t *at, size_t length) {
+static const char *read_envelope(const uint8_t *at, size_t length, envelope *out) {
   const uint8_t *end = at + length;
   bool channel = false;
-  bool body = false;
+  *out = (envelope){0};
   while (at < end) {
     uint64_t tag;
     uint64_t value;
@@ -94,22 +101,54 @@ static const char *check_envelope(const uint8_t *at, size_t length) {
       if (channel) return "two channel numbers";
       channel = true;
       if (!read_varint(&at, end, &value) || value > UINT32_MAX) return "a bad channel number";
+      out->channel = (uint32_t)value;
     } else if ((tag & 7) == 2 && tag >> 3 != 0 && tag >> 3 < 1u << 29) {
-      if (body) return "more than one body";
-      body = true;
+      if (out->body) return "more than one body";
       if (!read_varint(&at, end, &value) || value > (uint64_t)(end - at)) return "a cut body";
+      *out = (envelope){out->channel, (uint32_t)(tag >> 3), at, (size_t)value};
       at += value;
     } else {
       return "a field of an unexpected kind";
     }
   }
-  return body ? NULL : "no body";
+  return out->body ? NULL : "no body";
+}
+
+/* Data as every client writes them; of a field that comes twice the last counts, as everywhere.
+ * False for anything else, which is protobuf-c's to judge. */
+static bool read_data(const envelope *from, MSG(Data) * data) {
+  const uint8_t *at = from->body;
+  const uint8_t *end = at + from->length;
+  *data = (MSG(Data))MSG_INIT(DATA);
+  while (at < end) {
+    uint8_t tag = *at++;
+    uint64_t value;
+    bool is_end = tag == (2 << 3 | 0);
+    if (!is_end && tag != (1 << 3 | 2)) return false;
+    if (!read_varint(&at, end, &value)) return false;
+    if (is_end) {
+      data->end = value != 0;
+    } else {
+      if (value > (uint64_t)(end - at)) return false;
+      data->data = (ProtobufCBinaryData){(size_t)value, (uint8_t *)at};
+      at += value;
+    }
+  }
+  return true;
 }
 
 MSG(ToAgent) *
     agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length, const char **reason) {
-  *reason = check_envelope(bytes, length);
+  envelope outer;
+  *reason = read_envelope(bytes, length, &outer);
   if (*reason) return NULL;
+  if (outer.kind == TO(DATA) && read_data(&outer, &arena->data)) {
+    arena->message = (MSG(ToAgent))MSG_INIT(TO_AGENT);
+    arena->message.channel = outer.channel;
+    arena->message.body_case = TO(DATA);
+    arena->message.data = &arena->data;
+    return &arena->message;
+  }
   arena_reset(arena);
   ProtobufCAllocator allocator = {arena_alloc, arena_free, arena};
   MSG(ToAgent) *message = cofferdam__agent__v1__to_agent__unpack(&allocator, length, bytes);

@@ -19,15 +19,18 @@ typedef struct agent_queue {
 void agent_queue_take(agent_queue *queue, size_t length);
 void agent_queue_clear(agent_queue *queue);
 
-/* Where messages are unpacked to. */
+/* Where messages are unpacked to. Data are not copied: they stay in the frame. */
 typedef struct agent_arena {
   uint8_t *bytes;
   size_t used;
+  MSG(ToAgent) message;
+  MSG(Data) data;
 } agent_arena;
 
 bool agent_arena_open(agent_arena *arena);
 
-/* The message in these bytes, or NULL with a reason. Valid until the next call. */
+/* The message in these bytes, or NULL with a reason. Valid until the next call, as long as the
+ * bytes are. */
 MSG(ToAgent) *
     agent_frame_read(agent_arena *arena, const uint8_t *bytes, size_t length, const char **reason);
 

@@ -77,6 +77,25 @@ class Protocol(Case):
         c.raw(struct.pack("<I", len(body) + 2) + b"\x1a" + bytes([len(body)]) + body)
         self.assertEqual(c.next_on(0).pong.token, 9)
 
+    def test_data_in_every_form(self):
+        """As most clients write them they are read by hand, and otherwise by protobuf-c."""
+        def data(body):
+            head = b"\x08" + bytes([channel]) + b"\x2a" + bytes([len(body)])
+            return struct.pack("<I", len(head + body)) + head + body
+        self.assertEqual(pb.ToAgent(data=pb.Data()).SerializeToString(), b"\x2a\0")
+        c = self.c
+        channel = c.start(["cat"], input=True)
+        for body in (b"\x0a\1a", b"\x10\0\x0a\1b", b"\x0a\1b\x0a\1c", b"\x8a\0\1d",
+                     b"\x0a\x81\0e", b"\xa0\x3e\7\x0a\1f", b"\x0a\1g\x10\2"):
+            c.raw(data(body))
+        self.assertEqual(c.result(channel).out, b"abcdefg")
+        for body in (b"\x0a", b"\x0a\2a", b"\x10", b"\x0d\1a", b"\x0a\1a\x10\x80"):
+            c = self.open()
+            channel = c.start(["cat"], input=True)
+            c.raw(data(body))
+            with self.assertRaises(Closed):
+                c.result(channel)
+
     def test_messages_for_channels_that_ended_are_ignored(self):
         c = self.c
         channel = c.start(["true"], input=True)
