@@ -28,7 +28,7 @@ enum {
   AGENT_QUEUE_HIGH = 160 * 1024,      /* above this nothing but answers is queued for a client */
   AGENT_QUEUE_PAUSE = 512 * 1024,     /* above this no more requests are read from it either */
   AGENT_INITIAL_CREDIT = 1024 * 1024, /* what a client may send at first on each channel */
-  AGENT_CREDIT_STEP = 128 * 1024      /* and is given back at a time */
+  AGENT_CREDIT_STEP = 256 * 1024      /* and is given back at a time */
 };
 
 #endif

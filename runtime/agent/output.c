@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 static void end(agent_loop *loop, agent_output *output) {
+  agent_gather_forget(&output->rest);
   agent_loop_close(loop, &output->source);
   output->open = false;
 }

@@ -3,6 +3,7 @@
 #ifndef COFFERDAM_AGENT_OUTPUT_H
 #define COFFERDAM_AGENT_OUTPUT_H
 
+#include "gather.h"
 #include "loop.h"
 
 #include <sys/types.h>
@@ -14,6 +15,7 @@ typedef struct agent_output {
   uint64_t begin; /* offset of the first byte that is kept */
   uint64_t end;   /* offset after the last */
   bool open;
+  agent_rest rest;
 } agent_output;
 
 /* Reads up to `limit` bytes; older ones make room. 0 at the end (the source is closed then), -1

@@ -14,6 +14,9 @@
 /* How much of a client's stream is dealt with before the others have their turn. */
 enum { FRAMES_A_TURN = 256, READ_A_TURN = 256 * 1024 };
 
+/* Who sends as much as this at once is likely to go on. */
+enum { BULK_READ = 32 * 1024 };
+
 static size_t queued(const agent_peer *peer) {
   return peer->queue.end - peer->queue.begin;
 }
@@ -36,6 +39,7 @@ static void flush(agent_peer *peer) {
   while (queued(peer)) {
     ssize_t n = write(peer->output.fd, peer->queue.data + peer->queue.begin, queued(peer));
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && agent_pipe_enlarge(peer->server, &peer->output_pipe)) continue;
     if (n < 0 && errno == EAGAIN) break;
     if (n <= 0) {
       agent_peer_close(peer);
@@ -160,6 +164,7 @@ static void input_ready(agent_source *source, uint32_t events) {
     }
     peer->in_end += (size_t)n;
     total += (size_t)n;
+    if (total >= BULK_READ) agent_pipe_enlarge(peer->server, &peer->input_pipe);
     peer->heard_at = agent_now_ms();
     parse(peer);
     if (peer->gone || peer->closing || !(source->events & EPOLLIN) || (size_t)n < room) return;
@@ -192,6 +197,8 @@ agent_peer *agent_peer_new(agent_server *server, int input, int output, int link
     peer->link = (agent_source){.ready = link_ready, .fd = -1};
     peer->flush.run = flush_task;
     peer->parse.run = parse_task;
+    peer->input_pipe.fd = input;
+    peer->output_pipe.fd = output;
     ok = agent_loop_watch(&server->loop, &peer->input, input, EPOLLIN) &&
          agent_loop_watch(&server->loop, &peer->output, output, 0) &&
          (link < 0 || agent_loop_watch(&server->loop, &peer->link, link, EPOLLIN | EPOLLRDHUP));
@@ -235,6 +242,13 @@ void agent_peer_close(agent_peer *peer) {
   free(peer->in);
   peer->in = NULL;
   agent_loop_free(&server->loop, peer);
+}
+
+void agent_peers_tick(agent_server *server, uint64_t now) {
+  for (agent_peer *peer = server->clients; peer; peer = peer->next) {
+    agent_pipe_tick(server, &peer->input_pipe, now);
+    agent_pipe_tick(server, &peer->output_pipe, now);
+  }
 }
 
 void agent_peer_fail(agent_peer *peer, int code, const char *message) {

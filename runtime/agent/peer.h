@@ -6,6 +6,7 @@
 
 #include "frame.h"
 #include "loop.h"
+#include "pipe.h"
 
 typedef struct agent_server agent_server;
 typedef struct agent_peer agent_peer;
@@ -43,6 +44,8 @@ struct agent_peer {
   agent_peer *next;
   agent_source input;
   agent_source output;
+  agent_pipe input_pipe; /* what these two are, as a rule */
+  agent_pipe output_pipe;
   agent_source link; /* the relay's socket; its end is the relay's end. fd -1 for stdio */
   agent_queue queue; /* to the client */
   agent_task flush;
@@ -64,6 +67,9 @@ struct agent_peer {
 /* Takes over the descriptors, also when it fails. */
 agent_peer *agent_peer_new(agent_server *server, int input, int output, int link);
 void agent_peer_close(agent_peer *peer);
+
+/* Gives back what bulk needed. `now` is agent_now_ms(). */
+void agent_peers_tick(agent_server *server, uint64_t now);
 
 /* An error that ends the connection. */
 void agent_peer_fail(agent_peer *peer, int code, const char *message);

@@ -34,7 +34,7 @@ void agent_process_pump(agent_process *process) {
   for (int i = 0; i < 2; i++) {
     agent_output *output = &process->streams[i];
     if (!output->open) continue;
-    bool wanted = agent_viewer_room(process, i) > 0;
+    bool wanted = !output->rest.place && agent_viewer_room(process, i) > 0;
     /* Edge-triggered while paused: the writer's end is then told once, not for ever. */
     agent_loop_want(&process->server->loop, &output->source, wanted ? EPOLLIN : EPOLLET);
   }

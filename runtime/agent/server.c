@@ -69,6 +69,7 @@ static void timer_ready(agent_source *source, uint32_t events) {
   server->timer_at = 0;
   agent_loop_want(&server->loop, &server->listener, EPOLLIN);
   agent_processes_tick(server, now);
+  agent_peers_tick(server, now);
   shutdown_tick(server, now);
 }
 
@@ -182,5 +183,6 @@ bool agent_server_open(agent_server *server, char **environment, const char *wor
   server->have_close_range = syscall(SYS_close_range, ~0u, ~0u, 0) == 0;
   server->follows_links = agent_path_have_openat2();
   server->memory_events = agent_memory_events_open();
-  return open_signals(server) && open_timer(server) && agent_processes_open(server);
+  return open_signals(server) && open_timer(server) &&
+         agent_gather_open(&server->gather, &server->loop) && agent_processes_open(server);
 }

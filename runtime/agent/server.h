@@ -3,6 +3,7 @@
 #ifndef COFFERDAM_AGENT_SERVER_H
 #define COFFERDAM_AGENT_SERVER_H
 
+#include "gather.h"
 #include "loop.h"
 #include "peer.h"
 #include "spawn.h"
@@ -41,6 +42,7 @@ struct agent_server {
   agent_source signals;
   agent_source timer;
   uint64_t timer_at;
+  agent_gather gather;
   agent_source deadline;
   uint64_t deadline_unix;
   bool shutting_down;

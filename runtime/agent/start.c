@@ -239,6 +239,8 @@ static void stream_ready(agent_process *process, int stream) {
   size_t limit = agent_viewer_room(process, stream);
   ssize_t n = agent_output_read(&process->server->loop, output, limit);
   if (n < 0) return;
+  if (n > 0 && !process->terminal)
+    agent_gather_read(&process->server->gather, &output->rest, (size_t)n);
   agent_viewer_wake_all(process);
   agent_process_pump(process);
 }
@@ -251,6 +253,14 @@ static void output_ready(agent_source *source, uint32_t events) {
 static void error_ready(agent_source *source, uint32_t events) {
   (void)events;
   stream_ready(AGENT_OWNER(source, agent_process, streams[1].source), 1);
+}
+
+static void output_rested(agent_rest *rest) {
+  agent_process_pump(AGENT_OWNER(rest, agent_process, streams[0].rest));
+}
+
+static void error_rested(agent_rest *rest) {
+  agent_process_pump(AGENT_OWNER(rest, agent_process, streams[1].rest));
 }
 
 static void input_ready(agent_source *source, uint32_t events) {
@@ -308,11 +318,10 @@ static agent_process *new_process(agent_server *server, const MSG(Start) * start
   process->input.source = (agent_source){.ready = input_ready, .fd = -1};
   process->streams[0].source = (agent_source){.ready = output_ready, .fd = -1};
   process->streams[1].source = (agent_source){.ready = error_ready, .fd = -1};
+  process->streams[0].rest.over = output_rested;
+  process->streams[1].rest.over = error_rested;
   for (int i = 0; i < 2; i++)
-    process->streams[i].room = start->retain > FLOWING ? start->retain : FLOWING;
-  if (start->retain)
-    for (int i = 0; i < 2; i++)
-      process->streams[i].room = start->retain;
+    process->streams[i].room = start->retain ? start->retain : FLOWING;
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   process->started_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import errno
+import fcntl
 import os
 import shutil
 import time
@@ -55,6 +56,27 @@ class Files(Case):
         self.assertEqual(self.read(b"f", offset=4000000), b"")
         self.assertEqual(self.read(self.c.hello.workspace + b"/f", length=3), data[:3])
         self.assertEqual(self.names(b""), [b"f"])  # nothing temporary is left
+
+    def test_pipes_are_larger_while_there_is_bulk(self):
+        if self.sandbox:
+            return  # the pipes are the engine's, and not to be seen from here
+        def size(stream):
+            return fcntl.fcntl(stream.fileno(), 1032)  # F_GETPIPE_SZ
+        c = self.c
+        small = size(c.process.stdout)
+        channel = c.open(write_file=pb.WriteFile(path=b"bulk", write_mode=pb.WRITE_MODE_REPLACE))
+        for _ in range(1000):
+            if size(c.process.stdin) > small:
+                break
+            c.feed(channel, bytes(1 << 20), end=False)
+        self.assertGreater(size(c.process.stdin), small)
+        c.send(channel, data=pb.Data(end=True))
+        c.collect(channel)
+        channel = c.open(read_file=pb.ReadFile(path=b"bulk"))
+        self.assertTrue(eventually(lambda: size(c.process.stdout) > small))
+        c.collect(channel)
+        for stream in (c.process.stdin, c.process.stdout):
+            self.assertTrue(eventually(lambda: size(stream) == small))
 
     def test_write_modes(self):
         self.write(b"f", b"old", set_mode=True, mode=0o751, sync=True)
