@@ -2,6 +2,7 @@
 #include "engine/duplex.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -441,6 +442,12 @@ bool cdam_duplex_is_writable(const cdam_duplex *d) {
 
 bool cdam_duplex_was_sent(const cdam_duplex *d) {
   return d->phase != CONNECTING;
+}
+
+bool cdam_duplex_has_hung_up(const cdam_duplex *d) {
+  if (!is_live(d)) return d->phase != CONNECTING;
+  struct pollfd look = {.fd = d->watch.fd, .events = POLLRDHUP};
+  return poll(&look, 1, 0) > 0;
 }
 
 bool cdam_duplex_write(cdam_duplex *d, const void *bytes, size_t length) {

@@ -63,6 +63,10 @@ bool cdam_duplex_is_writable(const cdam_duplex *duplex);
 /* Has any of the request been sent, or may it have been? */
 bool cdam_duplex_was_sent(const cdam_duplex *duplex);
 
+/* Has the other side closed the stream, as far as the kernel knows by now? Before its end there may
+ * be bytes that were not read yet. A system call that does not wait. */
+bool cdam_duplex_has_hung_up(const cdam_duplex *duplex);
+
 /* No more is written: after what is queued the socket is half-closed. */
 void cdam_duplex_end_writing(cdam_duplex *duplex);
 

@@ -90,6 +90,10 @@ bool cdam_link_is_broken(const cdam_link *link) {
   return !link->loop || cdam_link_is_ending(link);
 }
 
+bool cdam_link_has_ended(const cdam_link *link) {
+  return cdam_link_is_broken(link) || (link->duplex && link->transport->has_hung_up(link->duplex));
+}
+
 cdam_loop *cdam_link_loop(const cdam_link *link) {
   return link->loop;
 }

@@ -80,6 +80,10 @@ void cdam_link_unref(cdam_link *link);
 /* It broke, or its loop is gone; a new one has to be made. */
 bool cdam_link_is_broken(const cdam_link *link);
 
+/* It is of no use for a new request: it broke, or its stream was closed from the other side and
+ * nobody has read so far yet. That takes a system call. */
+bool cdam_link_has_ended(const cdam_link *link);
+
 /* The loop it lives in; NULL when that is gone. */
 cdam_loop *cdam_link_loop(const cdam_link *link);
 

@@ -251,7 +251,11 @@ static const cdam_duplex_events events = {
     .opened = opened, .received = received, .drained = drained, .closed = closed};
 
 static const cdam_link_transport transport = {
-    .write = cdam_duplex_write, .pending = cdam_duplex_pending, .close = cdam_duplex_close};
+    .write = cdam_duplex_write,
+    .pending = cdam_duplex_pending,
+    .close = cdam_duplex_close,
+    .has_hung_up = cdam_duplex_has_hung_up,
+};
 
 static cdam_status open_stream(cdam_link *link, const char *path, const char *body,
                                int64_t within_ms, cdam_error *err) {

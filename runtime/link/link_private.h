@@ -79,6 +79,7 @@ typedef struct cdam_link_transport {
   bool (*write)(cdam_duplex *duplex, const void *bytes, size_t length);
   size_t (*pending)(const cdam_duplex *duplex);
   void (*close)(cdam_duplex *duplex);
+  bool (*has_hung_up)(const cdam_duplex *duplex);
 } cdam_link_transport;
 
 TAILQ_HEAD(cdam_channel_list, cdam_channel);

@@ -67,8 +67,5 @@ cdam_status cdam_session_own_blocking(cdam_session *session, cdam_own_loop **own
 cdam_status cdam_session_own_link(cdam_session *session, cdam_own_loop **own, cdam_link **link,
                                   cdam_error *err) {
   cdam_status status = cdam_session_own_blocking(session, own, err);
-  if (status != CDAM_OK) return status;
-  /* Nobody has looked since the last call: the link may have broken. */
-  cdam_loop_turn((*own)->loop, 0);
-  return cdam_session_link(session, (*own)->loop, link, err);
+  return status == CDAM_OK ? cdam_session_link(session, (*own)->loop, link, err) : status;
 }

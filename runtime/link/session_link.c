@@ -6,17 +6,20 @@
 #include "base/fail.h"
 #include "session/session.h"
 
-/* Those that broke go; the link that lives in the loop, or NULL. */
+/* Those that broke go, and the one that lives in the loop when it has ended: nobody turns the loop
+ * between blocking calls, and what is sent on such a link is lost. Channels that are still open
+ * keep it, and hear of its end from it. The link that lives in the loop, or NULL. */
 static cdam_link *find(cdam_session *session, const cdam_loop *loop) {
   cdam_link *found = NULL;
   size_t kept = 0;
   for (size_t i = 0; i < session->link_count; i++) {
     cdam_link *link = session->links[i];
-    if (cdam_link_is_broken(link)) {
+    bool lives_here = cdam_link_loop(link) == loop;
+    if (lives_here ? cdam_link_has_ended(link) : cdam_link_is_broken(link)) {
       cdam_link_unref(link);
       continue;
     }
-    if (cdam_link_loop(link) == loop) found = link;
+    if (lives_here) found = link;
     session->links[kept++] = link;
   }
   session->link_count = kept;

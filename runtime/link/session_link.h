@@ -7,7 +7,7 @@
 #include "link/own_loop.h"
 #include "session/session_private.h"
 
-/* The session's link in a loop, made when there is none or it broke; with a reference for the
+/* The session's link in a loop, made when there is none or it has ended; with a reference for the
  * caller. CDAM_ERR_NO_AGENT when the container has none; CDAM_ERR_NO_MEMORY. */
 cdam_status cdam_session_link(cdam_session *session, cdam_loop *loop, cdam_link **out,
                               cdam_error *err);

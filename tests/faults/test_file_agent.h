@@ -41,7 +41,7 @@ typedef struct agent agent;
 typedef void (*agent_script)(agent *a, const MSG(ToAgent) * message);
 
 struct agent {
-  int fd;
+  int fd; /* of the fixture's: that of the last stream */
   agent_script script;
   uint32_t credit;  /* initial one of the client */
   uint64_t taken;   /* bytes of Data so far */
@@ -216,6 +216,7 @@ static inline void agent_talk(void *user, int fd, const scripted_request *reques
   agent own = *(agent *)user, *a = &own;
   own.fd = fd;
   own.all = user;
+  own.all->fd = fd;
   if (send(fd, HEAD, sizeof HEAD - 1, MSG_NOSIGNAL) < 0) return;
   uint8_t head[4];
   while (agent_read(fd, head, sizeof head)) {

@@ -46,7 +46,8 @@ static void duplex_close(cdam_duplex *duplex) {
   duplex->closed = true;
 }
 
-static const cdam_link_transport transport = {duplex_write, duplex_pending, duplex_close};
+static const cdam_link_transport transport = {
+    .write = duplex_write, .pending = duplex_pending, .close = duplex_close};
 
 typedef struct run run;
 
