@@ -66,6 +66,13 @@ static void *neighbour(void *unused) {
 
 /* ---- the calls ---- */
 
+/* Those that begin again and again end with it, when nothing else ends them. */
+static atomic_bool over;
+
+static bool goes_on(cdam_status status) {
+  return status == CDAM_OK && !atomic_load(&over);
+}
+
 static cdam_status call_exec(cdam_session *session, cdam_error *err) {
   cdam_exec_result *result;
   const cdam_exec_command command = {
@@ -99,7 +106,7 @@ static cdam_status call_read(cdam_session *session, cdam_error *err) {
   do { /* a small file is read in no time by a good one */
     status = cdam_file_read(session, "f", 1 << 30, &bytes, &length, err);
     if (status == CDAM_OK) free(bytes);
-  } while (status == CDAM_OK);
+  } while (goes_on(status));
   return status;
 }
 
@@ -109,7 +116,7 @@ static cdam_status call_write(cdam_session *session, cdam_error *err) {
   cdam_status status;
   do
     status = cdam_file_write(session, "f", &source, NULL, err);
-  while (status == CDAM_OK);
+  while (goes_on(status));
   return status;
 }
 
@@ -120,7 +127,7 @@ static cdam_status call_upload(cdam_session *session, cdam_error *err) {
   snprintf(from, sizeof from, "%s/up", directory);
   do
     status = cdam_tree_upload(session, from, "t", &options, NULL, err);
-  while (status == CDAM_OK);
+  while (goes_on(status));
   return status;
 }
 
@@ -131,7 +138,7 @@ static cdam_status call_download(cdam_session *session, cdam_error *err) {
   snprintf(to, sizeof to, "%s/down", directory);
   do
     status = cdam_tree_download(session, "", to, &options, NULL, err);
-  while (status == CDAM_OK);
+  while (goes_on(status));
   return status;
 }
 
@@ -141,7 +148,7 @@ static cdam_status call_list(cdam_session *session, cdam_error *err) {
   do {
     status = cdam_processes(session, &list, err);
     cdam_process_list_free(list);
-  } while (status == CDAM_OK);
+  } while (goes_on(status));
   return status;
 }
 
@@ -158,10 +165,12 @@ static cdam_status call_watch(cdam_session *session, cdam_error *err) {
 static const struct call {
   const char *name;
   cdam_status (*call)(cdam_session *session, cdam_error *err);
+  bool repeats; /* many short ones */
 } calls[] = {
-    {"exec", call_exec},   {"process", call_process}, {"read", call_read},
-    {"write", call_write}, {"upload", call_upload},   {"download", call_download},
-    {"list", call_list},   {"watch", call_watch},
+    {"exec", call_exec, false},    {"process", call_process, false},
+    {"read", call_read, true},     {"write", call_write, true},
+    {"upload", call_upload, true}, {"download", call_download, true},
+    {"list", call_list, true},     {"watch", call_watch, false},
 };
 #define CALLS (sizeof calls / sizeof *calls)
 
@@ -263,26 +272,140 @@ static void *fire(void *user) {
   return NULL;
 }
 
-/* A session's link may be the last to hear of the end of its agent. */
-static void expect_well_again(cdam_session *session) {
+/* ---- and those who were not there when it happened ---- */
+
+static cdam_status run_true(cdam_session *session, cdam_error *err) {
+  cdam_exec_result *result;
+  const cdam_exec_command command = {.argv = (const char *const[]){"true", NULL}};
+  cdam_status status = cdam_exec(session, &command, &result, err);
+  cdam_exec_result_free(result);
+  return status;
+}
+
+static cdam_status spawn_true(cdam_session *session, cdam_error *err) {
+  cdam_process *process;
+  const cdam_process_command command = {.argv = (const char *const[]){"true", NULL}};
+  cdam_status status = cdam_process_spawn(session, &command, &process, err);
+  if (status == CDAM_OK) status = cdam_process_wait(process, -1, NULL, err);
+  cdam_process_free(process);
+  return status;
+}
+
+static cdam_status look_for_file(cdam_session *session, cdam_error *err) {
+  bool exists;
+  return cdam_file_exists(session, "f", &exists, err);
+}
+
+typedef struct answer {
+  bool came;
+  cdam_status status;
   cdam_error err;
-  cdam_status status = CDAM_ERR_AGENT;
-  for (int i = 0; i < 5 && status == CDAM_ERR_AGENT; i++) {
-    cdam_exec_result *result;
-    const cdam_exec_command command = {.argv = (const char *const[]){"true", NULL}};
-    status = cdam_exec(session, &command, &result, &err);
-    cdam_exec_result_free(result);
+} answer;
+
+static void note(void *user, cdam_status status, const cdam_error *err) {
+  answer *this = user;
+  *this = (answer){.came = true, .status = status, .err = *err};
+}
+
+static void exec_came(void *user, cdam_status status, cdam_exec_result *result,
+                      const cdam_error *err) {
+  note(user, status, err);
+  cdam_exec_result_free(result);
+}
+
+static void process_came(void *user, cdam_status status, cdam_process *process,
+                         const cdam_error *err) {
+  note(user, status, err);
+  cdam_process_free(process);
+}
+
+static cdam_status await(cdam_loop *loop, const answer *this, cdam_error *err) {
+  struct pollfd ready = {.fd = cdam_loop_fd(loop), .events = POLLIN};
+  while (!this->came) {
+    poll(&ready, 1, 1000);
+    cdam_loop_dispatch(loop);
   }
-  assert_ok(status, &err);
+  *err = this->err;
+  return this->status;
+}
+
+static cdam_status run_true_in(cdam_loop *loop, cdam_session *session, cdam_error *err) {
+  answer this = {0};
+  const cdam_exec_command command = {.argv = (const char *const[]){"true", NULL}};
+  cdam_status status = cdam_exec_start(loop, session, &command, exec_came, &this, NULL, err);
+  return status == CDAM_OK ? await(loop, &this, err) : status;
+}
+
+static cdam_status spawn_true_in(cdam_loop *loop, cdam_session *session, cdam_error *err) {
+  answer this = {0};
+  const cdam_process_command command = {.argv = (const char *const[]){"true", NULL}};
+  cdam_status status =
+      cdam_process_spawn_start(loop, session, &command, process_came, &this, NULL, err);
+  return status == CDAM_OK ? await(loop, &this, err) : status;
+}
+
+static cdam_status make_directory_in(cdam_loop *loop, cdam_session *session, cdam_error *err) {
+  answer this = {0};
+  cdam_status status =
+      cdam_file_make_directory_start(loop, session, "d", 0, true, note, &this, NULL, err);
+  return status == CDAM_OK ? await(loop, &this, err) : status;
+}
+
+/* Each with a link of its own that ends while nobody looks; then the first call has to do. */
+static const struct idler {
+  const char *name;
+  cdam_status (*call)(cdam_session *session, cdam_error *err);
+  cdam_status (*in_loop)(cdam_loop *loop, cdam_session *session, cdam_error *err);
+} idlers[] = {
+    {"a command", run_true, NULL},
+    {"a process", spawn_true, NULL},
+    {"a file", look_for_file, NULL},
+    {"a command in a loop", NULL, run_true_in},
+    {"a process in a loop", NULL, spawn_true_in},
+    {"a file in a loop", NULL, make_directory_in},
+};
+enum { IDLERS = sizeof idlers / sizeof *idlers };
+
+typedef struct idle {
+  cdam_session *session;
+  cdam_loop *loop;
+} idle;
+
+static void call_idle(const char *when, size_t i, idle *this) {
+  cdam_error err = {0};
+  cdam_status status = idlers[i].call ? idlers[i].call(this->session, &err)
+                                      : idlers[i].in_loop(this->loop, this->session, &err);
+  if (status != CDAM_OK)
+    fail_msg("%s: %s: %s: %s", when, idlers[i].name, cdam_status_name(status), err.message);
+}
+
+static void begin_idle(const cdam_session *made, idle all[IDLERS]) {
+  cdam_error err;
+  for (size_t i = 0; i < IDLERS; i++) {
+    assert_ok(cdam_resume(patient, cdam_session_state(made), NULL, &all[i].session, &err), &err);
+    assert_ok(cdam_loop_new(patient, &all[i].loop, &err), &err);
+    call_idle("before", i, &all[i]);
+  }
+}
+
+static void end_idle(const char *when, idle all[IDLERS]) {
+  for (size_t i = 0; i < IDLERS; i++) {
+    if (when) call_idle(when, i, &all[i]);
+    cdam_loop_free(all[i].loop);
+    cdam_session_free(all[i].session);
+  }
 }
 
 static void under_way(const char *command, const cdam_status *wanted, const char *undo) {
   static shot shots[CALLS];
+  bool runs_again = !strncmp(command, "restart", 7);
+  idle others[IDLERS];
   cdam_session *session = create_with(patient, CDAM_NETWORK_MODE_NONE);
   const char *id = cdam_state_container_id(cdam_session_state(session));
   cdam_error err;
   const cdam_source source = {.bytes = "content", .length = 7};
   assert_ok(cdam_file_write(session, "f", &source, NULL, &err), &err);
+  begin_idle(session, others);
   for (size_t i = 0; i < CALLS; i++) {
     shots[i] = (shot){.call = &calls[i]};
     shots[i].session = resume(session);
@@ -291,9 +414,10 @@ static void under_way(const char *command, const cdam_status *wanted, const char
   usleep(1200000);
   docker("%s %s", command, id);
   int64_t since = cdam_now_ms();
+  atomic_store(&over, runs_again);
   for (size_t i = 0; i < CALLS; i++) {
     pthread_join(shots[i].thread, NULL);
-    bool right = false;
+    bool right = runs_again && calls[i].repeats && shots[i].status == CDAM_OK;
     for (const cdam_status *status = wanted; *status; status++)
       right = right || (shots[i].status == *status && shots[i].err.message[0]);
     if (!right)
@@ -303,10 +427,12 @@ static void under_way(const char *command, const cdam_status *wanted, const char
       fail_msg("%s: %s took %d ms", command, calls[i].name, (int)(shots[i].ended_ms - since));
     cdam_session_free(shots[i].session);
   }
+  atomic_store(&over, false);
   if (undo) {
     try_docker("%s %s >/dev/null", undo, id);
-    expect_well_again(session);
+    if (run_true(session, &err) != CDAM_OK) fail_msg("%s: then %s", command, err.message);
   }
+  end_idle(undo ? command : NULL, others);
   try_docker("unpause %s >/dev/null 2>&1", id);
   end_session(patient, session);
   if (atomic_load(&failures)) fail_msg("the neighbour: %s", why);
@@ -329,7 +455,8 @@ static void paused(void **state) {
   under_way("pause", OF(CDAM_ERR_PAUSED), "unpause");
 }
 
-/* It may run again before anybody has looked, and then what the engine said is told. What the agent
+/* It may run again before anybody has looked, and then what the engine said is told to those that
+ * were under way; or nothing at all is noticed by those that were between two calls. What the agent
  * says while it ends counts too. */
 static void restarted(void **state) {
   (void)state;
