@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "link/answer_limit.h"
 #include "process/process_private.h"
 #include "process/request.h"
 #include "session/session.h"
@@ -34,6 +35,7 @@ typedef struct listing {
   cdam_operation op;    /* first */
   cdam_channel channel; /* of a list */
   cdam_agent_request request;
+  cdam_answer_limit limit;
   cdam_link *link;
   cdam_process_list *list; /* NULL for forget */
   cdam_process_name name;  /* forget */
@@ -144,6 +146,7 @@ static bool info_came(cdam_channel *channel, const cdam_from_agent *message, cda
   added->command = command;
   cdam_process_format_key(cdam_link_instance(this->link), id, added->key);
   list->count++;
+  cdam_answer_limit_move(&this->limit);
   return true;
 }
 
@@ -168,7 +171,10 @@ static void send_list(cdam_operation *op, const cdam_reply *reply) {
   cdam_operation_hold(op);
   cdam_status status =
       cdam_channel_open(this->link, &this->channel, &message, &list_events, &error);
-  if (status != CDAM_OK) cdam_operation_finish(op, status, &error);
+  if (status == CDAM_OK)
+    cdam_answer_limit_begin(&this->limit, op, &this->channel, "list the processes", 0);
+  else
+    cdam_operation_finish(op, status, &error);
 }
 
 static void forgotten(void *user, cdam_status status, const cdam_error *error) {
@@ -203,6 +209,7 @@ static void meet_agent(cdam_operation *op, const cdam_reply *reply) {
   listing *this = (listing *)op;
   cdam_operation_hold(op);
   cdam_agent_request_meet(&this->request, this->link, met, this);
+  cdam_answer_limit_begin(&this->limit, op, &this->request.channel, "forget a process", 0);
 }
 
 /* ---- beginning and end ---- */

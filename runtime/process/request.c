@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "link/answer_limit.h"
 #include "process/engine_exec.h"
 #include "process/process_private.h"
 
@@ -83,8 +84,11 @@ cdam_status cdam_agent_tell(cdam_link *link, cdam_to_agent *message, cdam_error 
 typedef struct waiting {
   cdam_operation op;
   cdam_agent_request request;
+  cdam_answer_limit limit;
   cdam_link *link;
   cdam_to_agent *message;
+  const char *what;
+  uint32_t grace_ms;
 } waiting;
 
 static void answered(void *user, cdam_status status, const cdam_error *error) {
@@ -98,10 +102,12 @@ static void start(cdam_operation *op, const cdam_reply *reply) {
   cdam_error error;
   cdam_status status =
       cdam_agent_request_open(&this->request, this->link, this->message, answered, this, &error);
-  if (status == CDAM_OK)
-    cdam_operation_hold(op);
-  else
+  if (status != CDAM_OK) {
     cdam_operation_finish(op, status, &error);
+    return;
+  }
+  cdam_operation_hold(op);
+  cdam_answer_limit_begin(&this->limit, op, &this->request.channel, this->what, this->grace_ms);
 }
 
 /* A system call that finds no process, or a record that is gone. */
@@ -111,14 +117,17 @@ static cdam_status explain(cdam_status status, cdam_error *err) {
   return cdam_fail(err, CDAM_ERR_NO_PROCESS, "the process has ended");
 }
 
-static cdam_status ask(cdam_process *process, cdam_to_agent *message, cdam_error *err) {
+static cdam_status ask(cdam_process *process, cdam_to_agent *message, const char *what,
+                       uint32_t grace_ms, cdam_error *err) {
   if (!process->own) {
     cdam_status status = cdam_agent_tell(process->link, message, err);
     return status == CDAM_OK ? cdam_ok(err) : status;
   }
-  waiting this = {.link = process->link, .message = message};
+  waiting this = {.link = process->link, .message = message, .what = what, .grace_ms = grace_ms};
   cdam_error own, *error = err ? err : &own;
-  return explain(cdam_operation_run_in(&this.op, process->own->loop, start, error), error);
+  cdam_status status = cdam_operation_run_in(&this.op, process->own->loop, start, error);
+  if (cdam_channel_is_open(&this.request.channel)) cdam_channel_abandon(&this.request.channel);
+  return explain(status, error);
 }
 
 /* ---- the calls ---- */
@@ -163,7 +172,7 @@ cdam_status cdam_process_signal(cdam_process *process, int signal, cdam_process_
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   message.body_case = TO(SIGNAL);
   message.signal = &request;
-  return ask(process, &message, err);
+  return ask(process, &message, "signal a process", 0, err);
 }
 
 cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms, cdam_error *err) {
@@ -178,7 +187,7 @@ cdam_status cdam_process_kill(cdam_process *process, uint32_t grace_ms, cdam_err
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   message.body_case = TO(KILL);
   message.kill = &request;
-  return ask(process, &message, err);
+  return ask(process, &message, "kill a process", grace_ms, err);
 }
 
 cdam_status cdam_process_resize(cdam_process *process, uint16_t rows, uint16_t columns,
@@ -202,5 +211,5 @@ cdam_status cdam_process_resize(cdam_process *process, uint16_t rows, uint16_t c
   cdam_to_agent message = COFFERDAM__AGENT__V1__TO_AGENT__INIT;
   message.body_case = TO(RESIZE);
   message.resize = &request;
-  return ask(process, &message, err);
+  return ask(process, &message, "resize a terminal", 0, err);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "link/answer_limit.h"
 #include "process/engine_exec.h"
 #include "process/process_private.h"
 #include "process/request.h"
@@ -19,6 +20,7 @@ typedef struct opening {
   cdam_link *link;
   cdam_process *process; /* until it is handed out */
   cdam_agent_request request;
+  cdam_answer_limit limit;            /* until it is told started */
   Cofferdam__Agent__V1__Start *start; /* spawn */
   bool outlive;
   cdam_process_name name; /* attach, with the next one */
@@ -74,6 +76,8 @@ static void open_channel(opening *this, cdam_to_agent *message) {
   cdam_channel_set_hold(&process->channel, true);
   process->opening = &this->op;
   process->opened = opened;
+  cdam_answer_limit_begin(&this->limit, &this->op, &process->channel,
+                          this->start ? "start a process" : "attach to a process", 0);
 }
 
 /* What it refuses at once has finished already. */
@@ -135,6 +139,8 @@ static void meet_agent(cdam_operation *op, const cdam_reply *reply) {
   opening *this = of(op);
   cdam_operation_hold(op);
   cdam_agent_request_meet(&this->request, this->link, met, this);
+  if (cdam_channel_is_open(&this->request.channel))
+    cdam_answer_limit_begin(&this->limit, op, &this->request.channel, "attach to a process", 0);
 }
 
 /* ---- ending early ---- */
@@ -182,6 +188,7 @@ static void abort_opening(cdam_operation *op) {
     cdam_operation_finish_cancelled(op);
     return;
   }
+  cdam_answer_limit_end(&this->limit);
   cdam_operation_after(op, ABORT_LIMIT_MS, out_of_time);
   if (!this->outlive) cdam_channel_cancel(&this->process->channel);
 }

@@ -126,6 +126,7 @@ static bool message_came(cdam_channel *channel, const cdam_from_agent *message,
   case FROM(OUTPUT):
     return take_output(exec, message->output, failure);
   case FROM(STARTED):
+    cdam_answer_limit_end(&exec->limit);
     if (exec->ending) cdam_exec_agent_end_tree(exec);
     return true;
   case FROM(EXITED):
@@ -263,6 +264,7 @@ void cdam_exec_agent_start(cdam_operation *op, const cdam_reply *reply) {
     cdam_operation_finish(op, status, &error);
     return;
   }
+  cdam_answer_limit_begin(&exec->limit, op, &exec->channel, "run a command", 0);
   if (exec->has_sink[0] || exec->has_sink[1]) cdam_channel_set_hold(&exec->channel, true);
   if (exec->feed) cdam_feed_go(exec->feed);
 }

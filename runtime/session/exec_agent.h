@@ -8,6 +8,7 @@
 #ifndef COFFERDAM_SESSION_EXEC_AGENT_H
 #define COFFERDAM_SESSION_EXEC_AGENT_H
 
+#include "link/answer_limit.h"
 #include "link/pump.h"
 #include "process/command.h"
 #include "process/request.h"
@@ -34,6 +35,7 @@ typedef struct cdam_exec_agent {
   bool has_sink[2];
   cdam_exec_taker takers[2];
   cdam_process_track track;
+  cdam_answer_limit limit; /* until it is told started */
   cdam_exec_result *result;
   cdam_exec_callback callback;
   int64_t until; /* cdam_now_ms() of the command's deadline; 0: none */

@@ -68,6 +68,7 @@ static void drop_ends(cdam_exec_agent *exec) {
 void cdam_exec_agent_end(cdam_exec_agent *exec) {
   if (exec->op.finished || exec->ending) return;
   exec->ending = true;
+  cdam_answer_limit_end(&exec->limit);
   drop_ends(exec);
   if (!exec->closed && (!cdam_channel_is_open(&exec->channel) || !exec->channel.number)) {
     finish_unsent(exec);

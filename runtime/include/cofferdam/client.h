@@ -59,6 +59,7 @@ CDAM_API void cdam_client_config_allow_plain_tcp(cdam_client_config *config, boo
 
 /* The deadline of one exchange with the engine, in ms; default 60000. Streams
  * (pull, exec) have it for the first byte of the answer, and pulls for silence.
+ * A sandbox's agent has as long for what it answers at once (CDAM_ERR_AGENT).
  * 0 is refused by cdam_client_new. Since 0.1. */
 CDAM_API void cdam_client_config_set_timeout(cdam_client_config *config, unsigned timeout_ms);
 

@@ -90,7 +90,11 @@ typedef struct cdam_process_command {
  * program, working directory, user, ...: `field` is the member that was wrong, "argv", "workdir",
  * "user", "limits" or "terminal", or "" when it was none of them; and system_errno),
  * CDAM_ERR_LIMIT, CDAM_ERR_NO_AGENT, CDAM_ERR_AGENT, CDAM_ERR_PAUSED, CDAM_ERR_EXITED,
- * CDAM_ERR_NOT_FOUND (the container's), the engine's errors. Since 0.1. */
+ * CDAM_ERR_NOT_FOUND (the container's), the engine's errors. Since 0.1.
+ *
+ * Whether it was started the agent has to say within the client's timeout
+ * (cdam_client_config_set_timeout). Else CDAM_ERR_AGENT, and one that was started all the same is
+ * ended, unless it has `outlive`. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_spawn(cdam_session *session,
                                                    const cdam_process_command *command,
                                                    cdam_process **out, cdam_error *err);
@@ -108,7 +112,7 @@ typedef struct cdam_process_attachment {
 
 /* Another handle on a process, of any client, by its key (cdam_process_key). CDAM_ERR_ARGUMENT
  * (a key that is none), CDAM_ERR_NO_PROCESS (also: the sandbox was started again since), and
- * the errors of cdam_process_spawn. `attachment` may be NULL. Since 0.1. */
+ * the errors of cdam_process_spawn, with the same limit. `attachment` may be NULL. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_attach(cdam_session *session, const char *key,
                                                     const cdam_process_attachment *attachment,
                                                     cdam_process **out, cdam_error *err);
@@ -192,7 +196,9 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_wait(cdam_process *process, int64_t
 /* ---- acting on it ----
  *
  * Of a process of a loop these do not wait: they are sent in the next dispatch, and what becomes of
- * them shows in the events. CDAM_ERR_NO_PROCESS: it has ended. Since 0.1.
+ * them shows in the events. CDAM_ERR_NO_PROCESS: it has ended. CDAM_ERR_AGENT, too, when the agent
+ * has not answered a signal, a kill or a new size within the client's timeout (and the grace of a
+ * kill): whether it was done is not known then. Since 0.1.
  */
 
 /* Writes all of it; waits until the process takes it, and fetches nothing meanwhile: one that
@@ -236,7 +242,8 @@ CDAM_API CDAM_CHECK cdam_status cdam_process_resize(cdam_process *process, uint1
 typedef struct cdam_process_list cdam_process_list;
 
 /* Those that run, and those that have ended and are remembered; without the agent
- * CDAM_ERR_NO_AGENT. Since 0.1. */
+ * CDAM_ERR_NO_AGENT. CDAM_ERR_AGENT, too, when nothing has come for the client's timeout.
+ * Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_processes(cdam_session *session, cdam_process_list **out,
                                                cdam_error *err);
 
@@ -263,7 +270,8 @@ typedef struct cdam_process_info {
 CDAM_API bool cdam_process_list_get(const cdam_process_list *list, size_t index,
                                     cdam_process_info *info);
 
-/* Has the agent forget an ended process and its output. CDAM_ERR_NO_PROCESS. Since 0.1. */
+/* Has the agent forget an ended process and its output. CDAM_ERR_NO_PROCESS; CDAM_ERR_AGENT, too,
+ * when that was not answered within the client's timeout. Since 0.1. */
 CDAM_API CDAM_CHECK cdam_status cdam_process_forget(cdam_session *session, const char *key,
                                                     cdam_error *err);
 

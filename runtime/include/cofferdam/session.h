@@ -135,9 +135,10 @@ typedef struct cdam_exec_result cdam_exec_result;
  * cdam_exec_result_timed_out. The same happens when a source or sink fails (CDAM_ERR_IO). When this
  * program dies the command is ended too; for one that lives on see <cofferdam/process.h>.
  *
- * Without a deadline the call waits as long as the command runs, silent or not. Processes that the
- * command leaves running do not keep the call: it returns half a second after the command has ended
- * and its output has become silent.
+ * Without a deadline the call waits as long as the command runs, silent or not; but that it was
+ * started, or could not be, the agent has to say within the client's timeout (CDAM_ERR_AGENT).
+ * Processes that the command leaves running do not keep the call: it returns half a second after
+ * the command has ended and its output has become silent.
  *
  * A sandbox without the agent (cdam_session_has_agent) runs commands by the engine's exec. There
  *  - a command takes a hundred times as long to start;
