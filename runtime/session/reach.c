@@ -78,7 +78,7 @@ static bool is_zero(const json_t *value) {
   return is_nothing(value) || cdam_json_equals_uint(value, 0);
 }
 
-static bool is_not_spared(const json_t *value) {
+static bool is_not_negative(const json_t *value) {
   return is_nothing(value) || (json_is_integer(value) && json_integer_value(value) >= 0);
 }
 
@@ -150,7 +150,7 @@ static const reach reaches[] = {
     {"HostConfig.Annotations", orders_nothing, "nothing"},
     {"HostConfig.CpuRealtimeRuntime", is_zero, "0"},
     {"HostConfig.OomKillDisable", is_nothing, "false"},
-    {"HostConfig.OomScoreAdj", is_not_spared, "0"},
+    {"HostConfig.OomScoreAdj", is_not_negative, "0"},
 };
 
 /* Of a container that we made. */
@@ -297,6 +297,15 @@ static cdam_status check_ulimits(const json_t *inspect, cdam_error *err) {
   return CDAM_OK;
 }
 
+/* Processors are asked for in billionths; an engine that has a quota as well gives the kernel that
+ * one, and one below 0 is no limit at all. */
+static cdam_status check_quota(const json_t *asked, const json_t *inspect, cdam_error *err) {
+  static const char path[] = "HostConfig.CpuQuota";
+  const json_t *quota = cdam_json_at(inspect, path);
+  if (!cdam_json_at(asked, "HostConfig.NanoCpus") || is_not_negative(quota)) return CDAM_OK;
+  return drift(path, "nothing that lifts the limit", quota, err);
+}
+
 /* ---- all of it ---- */
 
 #define CHECK_ALL(list, asked, inspect, err)                                                       \
@@ -320,6 +329,7 @@ cdam_status cdam_check_reach(const Cofferdam__V1__SessionState *state, const jso
   bool all_known = !cdam_has_unknown_fields(&state->options->base);
   if (status == CDAM_OK) status = CHECK_ALL(reaches, asked, inspect, err);
   if (status == CDAM_OK) status = check_ulimits(inspect, err);
+  if (status == CDAM_OK) status = check_quota(asked, inspect, err);
   if (status == CDAM_OK && !mounts) status = check_binds(inspect, adopted, err);
   if (status == CDAM_OK && !mounts) status = check_mounts(inspect, adopted, err);
   if (status == CDAM_OK && !adopted) status = check_made_by_us(asked, inspect, mounts, err);

@@ -11,7 +11,7 @@
  *   Annotations (runtimes take orders by them), CpuRealtimeRuntime, and the Ulimits nice and
  *   rtprio;
  * - what takes protection away: SecurityOpt, MaskedPaths, ReadonlyPaths, OomKillDisable, an
- *   OomScoreAdj below 0;
+ *   OomScoreAdj below 0, and a CpuQuota below 0 where processors are limited;
  * - of a container that we made, what undoes a promise: RestartPolicy (it would come back by itself
  *   after a stop and after its deadline), AutoRemove (its files would go with a stop), and, with an
  *   agent, a LogConfig (its first client's stream would be written down).

@@ -229,6 +229,9 @@ static void limits_that_were_updated_are_drift(void **state) {
     assert_ok(cdam_resume(*state, saved, NULL, &again, &err), &err);
     cdam_session_free(again);
   }
+  /* The kernel gets the quota; NanoCpus stays what it was, and no update leads back. */
+  docker("update --cpu-quota -1 %s", id_of(session));
+  assert_drift(*state, saved, "HostConfig.CpuQuota");
   end_session(*state, session);
 }
 
