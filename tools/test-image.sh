@@ -41,8 +41,9 @@ make_lies() {
   done
   ln -s ../bin "$tree/usr/bin"
   ln -s bin "$tree/sbin"
-  # Users without names, with all numbers, without an end; groups that are no file.
+  # Users without names, with all numbers, also as names, without an end; groups that are no file.
   { printf 'root:x:4294967296:-1:::\n::::::\nroot\nnobody:x:0:0:\xff\xfe:/proc/1/root:/bin/sh\n'
+    printf '12345:x:0:0::/:/bin/sh\n54321:x:0:0::/:/bin/sh\n'
     head -c 60000 /dev/zero | tr '\0' 'a'; } >"$tree/etc/passwd"
   ln -s passwd "$tree/etc/group"
   ln -s passwd "$tree/etc/nsswitch.conf"

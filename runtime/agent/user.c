@@ -57,7 +57,13 @@ static bool parse_id(const char *text, uint32_t *id) {
   return true;
 }
 
-/* The user's entry: by name, else by number. */
+/* What looks like a number is never the name of an entry: whoever writes the databases would say
+ * which number it stands for. */
+static bool is_number(const char *text) {
+  return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The user's entry: by number or by name. */
 static bool find_entry(char *database, const char *name, bool numeric, agent_user *user,
                        char *entry_name, size_t room) {
   char *fields[MAX_FIELDS];
@@ -119,20 +125,17 @@ const char *agent_user_find(const char *text, agent_user *user) {
   if (length == 0 || length >= sizeof name) return "bad user";
   memcpy(name, text, length);
   name[length] = '\0';
+  bool numeric = is_number(name);
+  if (numeric && !parse_id(name, &user->uid)) return "no such user";
   char *database = read_database("/etc/passwd");
-  bool found = database && find_entry(database, name, false, user, entry_name, sizeof entry_name);
+  bool found = database && find_entry(database, name, numeric, user, entry_name, sizeof entry_name);
   free(database);
-  if (!found) {
-    if (!parse_id(name, &user->uid)) return "no such user";
-    database = read_database("/etc/passwd");
-    if (database) find_entry(database, name, true, user, entry_name, sizeof entry_name);
-    free(database);
-  }
+  if (!found && !numeric) return "no such user";
   if (!group) {
     read_groups(entry_name, NULL, user);
     return NULL;
   }
+  if (is_number(group + 1)) return parse_id(group + 1, &user->gid) ? NULL : "no such group";
   if (!group[1]) return "bad group";
-  if (!read_groups("", group + 1, user) && !parse_id(group + 1, &user->gid)) return "no such group";
-  return NULL;
+  return read_groups("", group + 1, user) ? NULL : "no such group";
 }

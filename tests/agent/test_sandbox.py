@@ -277,6 +277,14 @@ class Sandboxes(unittest.TestCase):
             self.assertIn(b"uid=1500(u) gid=1800(h)", c.run(["id"], user=b"u:h").out)
             self.assertIn(b"uid=1500(u) gid=1600", c.run(["id"], user=b"1500").out)
             self.assertEqual(c.run(["sh", "-c", "echo $HOME"], user=b"u").out, b"/h\n")
+            # A number is one, whatever bears it as a name.
+            docker("exec", sandbox.id, "sh", "-c",
+                   "for n in 1234 2345 4294967296; do echo $n:x:0:0::/:/s >> /etc/passwd; "
+                   "echo $n:x:0: >> /etc/group; done")
+            self.assertEqual(c.run(["id"], user=b"1234:2345").out, b"uid=1234 gid=2345\n")
+            for user in b"4294967296", b"u:4294967296":
+                with self.assertRaises(Failed):
+                    c.run(["id"], user=user)
             docker("exec", sandbox.id, "sh", "-c", "rm /etc/passwd; mkfifo /etc/passwd")
             self.assertEqual(c.run(["echo", "x"], user=b"1500").out, b"x\n")
             with self.assertRaises(Failed):
