@@ -153,6 +153,7 @@ static void inspected(cdam_operation *op, const cdam_reply *reply) {
   } else if (fit != CDAM_OK) {
     finish(op, job, &error);
   } else if (id && cdam_image_id_parse(id, job->image_id)) {
+    job->volumes = json_incref((json_t *)cdam_json_at(json, "Config.Volumes"));
     finish(op, job, NULL);
   } else {
     cdam_fail(&error, CDAM_ERR_PROTOCOL, "inspect image \"%s\": the answer has no image id",
@@ -182,4 +183,6 @@ void cdam_image_ensure(cdam_operation *op, cdam_image_job *job, const char *refe
 
 void cdam_image_job_clear(cdam_image_job *job) {
   cdam_pull_stream_clear(&job->stream);
+  json_decref(job->volumes);
+  job->volumes = NULL;
 }

@@ -3,6 +3,8 @@
 #ifndef COFFERDAM_ENGINE_IMAGE_H
 #define COFFERDAM_ENGINE_IMAGE_H
 
+#include <jansson.h>
+
 #include "engine/operation.h"
 #include "engine/pull_stream.h"
 #include "options/generated.h"
@@ -27,11 +29,12 @@ bool cdam_image_id_parse(const char *text, char id[72]);
 /* A part of a larger operation: make sure that an image is on the engine. */
 typedef struct cdam_image_job cdam_image_job;
 
-/* Called at the end; with CDAM_OK job->image_id is set. */
+/* Called at the end; with CDAM_OK job->image_id and job->volumes are set. */
 typedef void (*cdam_image_done)(cdam_operation *op, cdam_status status, const cdam_error *error);
 
 struct cdam_image_job {
   char image_id[72]; /* "sha256:" and 64 hexadecimal digits */
+  json_t *volumes;   /* that it asks for: an object whose keys are their places; or NULL */
   cdam_image_done done;
   const char *reference; /* borrowed; lives as long as the job */
   bool pull;             /* allowed */

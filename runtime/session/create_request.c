@@ -2,11 +2,14 @@
 #include "session/create_request.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/json_text.h"
+#include "engine/answer.h"
 #include "link/agent_path.h"
+#include "options/place.h"
 #include "session/isolation.h"
 
 void cdam_container_name(const char *session_id, char name[CDAM_NAME_SIZE]) {
@@ -99,6 +102,43 @@ static bool put_agent(json_t *body, json_t *host_config, json_t *labels, const c
          add_mount(host_config, digest);
 }
 
+/* ---- the image's volumes ---- */
+
+/* Does something of ours take the place where the engine would mount it? */
+static bool is_covered(const json_t *body, const char *place, bool agent) {
+  return (agent && strcmp(place, CDAM_AGENT_DIRECTORY) == 0) ||
+         json_object_get(cdam_json_at(body, "HostConfig.Tmpfs"), place);
+}
+
+static cdam_status check_volume(const json_t *body, const char *path, bool agent, cdam_error *err) {
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  char *place = strndup(path, length);
+  if (!place) return cdam_fail_memory(err);
+  cdam_place field = {.prefix = "", .field = "tmpfs", .key = place};
+  cdam_status status = CDAM_OK;
+  if (!is_covered(body, place, agent))
+    status = cdam_fail_place(&field, err,
+                             "is needed: the image has a volume there, which could be written "
+                             "although the root file system is read-only");
+  free(place);
+  return status;
+}
+
+/* An engine makes them on its disk, and no request can have them read-only. */
+static cdam_status check_volumes(const json_t *body, const json_t *volumes, bool agent,
+                                 cdam_error *err) {
+  if (!json_is_true(cdam_json_at(body, "HostConfig.ReadonlyRootfs"))) return CDAM_OK;
+  const char *path;
+  json_t *nothing;
+  json_object_foreach((json_t *)volumes, path, nothing) {
+    cdam_status status = check_volume(body, path, agent, err);
+    if (status != CDAM_OK) return status;
+  }
+  return CDAM_OK;
+}
+
 /* ---- the body ---- */
 
 /* A container has its image's labels too, and an image that was made from a sandbox has the
@@ -121,13 +161,17 @@ static bool put_identity(json_t *labels, const char *session_id, const char *cre
 }
 
 cdam_status cdam_create_request_body(const cdam_state *state, const char *image,
-                                     const char *creation_id, const char *agent, char **body,
-                                     cdam_error *err) {
+                                     const json_t *volumes, const char *creation_id,
+                                     const char *agent, char **body, cdam_error *err) {
   json_t *json = NULL;
   char isolation[CDAM_DIGEST_SIZE];
   cdam_status status = cdam_isolation_digest(state->message.options, isolation, err);
   if (status == CDAM_OK) status = cdam_generated_create_body(state->message.options, &json, err);
-  if (status != CDAM_OK) return status;
+  if (status == CDAM_OK) status = check_volumes(json, volumes, agent != NULL, err);
+  if (status != CDAM_OK) {
+    json_decref(json);
+    return status;
+  }
   json_t *host_config = object_at(json, "HostConfig");
   json_t *labels = object_at(json, "Labels");
   *body = NULL;

@@ -44,13 +44,14 @@ void cdam_adopted_name(const char *session_id, char name[CDAM_ADOPTED_NAME_SIZE]
 /*
  * The body, as JSON text with sorted keys; free with free(). Used for the first container of a
  * session and for every later one alike. `image` is what the engine is asked for: options.image, or
- * state.image_id when a container is recreated. `agent` is the digest of the agent that is to be
+ * state.image_id when a container is recreated; `volumes` is what that image asks for (image.h), or
+ * NULL. `agent` is the digest of the agent that is to be
  * its first process, whose volume is filled; or NULL, and then that is a program that waits.
- * CDAM_ERR_NO_MEMORY.
+ * CDAM_ERR_INVALID (a volume of the image would be a hole in a read-only root), CDAM_ERR_NO_MEMORY.
  */
 cdam_status cdam_create_request_body(const cdam_state *state, const char *image,
-                                     const char *creation_id, const char *agent, char **body,
-                                     cdam_error *err);
+                                     const json_t *volumes, const char *creation_id,
+                                     const char *agent, char **body, cdam_error *err);
 
 /* Does this answer to a create request say that there is a container of that name? */
 bool cdam_is_name_taken(const cdam_reply *reply);

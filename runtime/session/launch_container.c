@@ -170,8 +170,8 @@ void cdam_launch_create_container(cdam_launch *launch) {
   cdam_error error;
   char *body = NULL;
   cdam_status status = cdam_create_request_body(
-      cdam_launch_state(launch), launch->image_reference, launch->creation_id,
-      launch->with_agent ? launch->agent.digest : NULL, &body, &error);
+      cdam_launch_state(launch), launch->image_reference, launch->image.volumes,
+      launch->creation_id, launch->with_agent ? launch->agent.digest : NULL, &body, &error);
   if (status != CDAM_OK) {
     cdam_launch_fail_with(launch, status, &error);
     return;

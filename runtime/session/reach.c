@@ -224,7 +224,18 @@ static cdam_status check_binds(const json_t *inspect, bool adopted, cdam_error *
   return right ? CDAM_OK : drift(path, "nothing of the host", binds, err);
 }
 
-static cdam_status check_mounts(const json_t *inspect, bool adopted, cdam_error *err) {
+/* A volume is a hole in a root file system that is read-only. A tmpfs goes before one in its
+ * place. */
+static bool is_hole(const json_t *asked, const json_t *mount) {
+  const char *place = json_string_value(json_object_get(mount, "Destination"));
+  return json_is_true(cdam_json_at(asked, "HostConfig.ReadonlyRootfs")) &&
+         !json_is_false(json_object_get(mount, "RW")) &&
+         !cdam_json_equals_text(json_object_get(mount, "Type"), "tmpfs") &&
+         !(place && json_object_get(cdam_json_at(asked, "HostConfig.Tmpfs"), place));
+}
+
+static cdam_status check_mounts(const json_t *asked, const json_t *inspect, bool adopted,
+                                cdam_error *err) {
   const json_t *mounts = json_object_get(inspect, "Mounts");
   if (is_nothing(mounts)) return CDAM_OK;
   if (!json_is_array(mounts)) return drift("Mounts", "a list", mounts, err);
@@ -233,6 +244,9 @@ static cdam_status check_mounts(const json_t *inspect, bool adopted, cdam_error 
   json_array_foreach(mounts, index, mount) {
     if (!is_own_mount(mount, adopted) && !cdam_is_agent_mount(inspect, mount))
       return drift("Mounts", "volumes of its own alone", json_object_get(mount, "Destination"),
+                   err);
+    if (is_hole(asked, mount))
+      return drift("Mounts", "nothing that can be written", json_object_get(mount, "Destination"),
                    err);
   }
   return CDAM_OK;
@@ -331,7 +345,7 @@ cdam_status cdam_check_reach(const Cofferdam__V1__SessionState *state, const jso
   if (status == CDAM_OK) status = check_ulimits(inspect, err);
   if (status == CDAM_OK) status = check_quota(asked, inspect, err);
   if (status == CDAM_OK && !mounts) status = check_binds(inspect, adopted, err);
-  if (status == CDAM_OK && !mounts) status = check_mounts(inspect, adopted, err);
+  if (status == CDAM_OK && !mounts) status = check_mounts(asked, inspect, adopted, err);
   if (status == CDAM_OK && !adopted) status = check_made_by_us(asked, inspect, mounts, err);
   if (status == CDAM_OK && !adopted && all_known) status = check_tmpfs(asked, inspect, err);
   json_decref(asked);

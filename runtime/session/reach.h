@@ -12,6 +12,7 @@
  *   rtprio;
  * - what takes protection away: SecurityOpt, MaskedPaths, ReadonlyPaths, OomKillDisable, an
  *   OomScoreAdj below 0, and a CpuQuota below 0 where processors are limited;
+ * - where the root file system is read-only, a volume that can be written;
  * - of a container that we made, what undoes a promise: RestartPolicy (it would come back by itself
  *   after a stop and after its deadline), AutoRemove (its files would go with a stop), and, with an
  *   agent, a LogConfig (its first client's stream would be written down).

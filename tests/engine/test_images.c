@@ -70,6 +70,11 @@ static cdam_options *options_of(const image_kind *kind) {
   cdam_error err;
   assert_ok(cdam_options_set_image(options, kind->image, &err), &err);
   if (kind->hardened) cdam_options_set_profile(options, CDAM_PROFILE_HARDENED);
+  /* Its volumes could be written. */
+  if (kind->hardened && strcmp(kind->image, LIES) == 0) {
+    assert_ok(cdam_options_set_tmpfs_mount(options, "/volume", "", &err), &err);
+    assert_ok(cdam_options_set_tmpfs_mount(options, "/workspace/volume", "", &err), &err);
+  }
   return options;
 }
 
@@ -346,6 +351,42 @@ static void labels_of_the_image(void **state) {
   docker("rmi cofferdam-lies-more:latest");
 }
 
+/* ---- volumes ---- */
+
+/* An engine makes them for the container, on its disk, and lets them be written: so a root file
+ * system that is read-only is one only where something else is in their places. */
+static void volumes_of_the_image(void **state) {
+  (void)state;
+  const image_kind kind = {"cofferdam-volumes:latest", true};
+  static const char *const places[] = {"/data", "/more", "/workspace/below"};
+  cdam_options *options = options_of(&kind);
+  cdam_error err;
+  char field[64], command[512];
+  snprintf(command, sizeof command,
+           "cd %s && mkdir -p tree/data tree/more tree/workspace/below && chmod -R 777 tree && "
+           "tar -C tree -cf volumes.tar .",
+           scratch);
+  assert_int_equal(system(command), 0);
+  docker("import --change 'VOLUME [\"/data\", \"/more/\", \"/workspace/below\", "
+         "\"/.cofferdam/\"]' - cofferdam-volumes:latest <%s/volumes.tar",
+         scratch);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    snprintf(field, sizeof field, "tmpfs[%s]", places[i]);
+    assert_int_equal(cdam_create(client, options, &session, &err), CDAM_ERR_INVALID);
+    assert_string_equal(err.field, field);
+    assert_ok(cdam_options_set_tmpfs_mount(options, places[i], "ro", &err), &err);
+  }
+  assert_ok(cdam_create(client, options, &session, &err), &err);
+  cdam_options_free(options);
+  bring_a_tool();
+  expect(
+      "for d in /data /more /workspace/below; do echo x 2>/dev/null >$d/x && echo $d; done; true",
+      0, "");
+  stop_and_resume(&kind);
+  end();
+  docker("rmi cofferdam-volumes:latest");
+}
+
 static image_kind kinds[] = {
     {"busybox:test", false},          {"busybox:test", true}, {"cofferdam-empty:latest", false},
     {"cofferdam-empty:latest", true}, {LIES, false},          {LIES, true},
@@ -364,6 +405,7 @@ int main(void) {
       ON(4, "lies"),
       ON(5, "lies, hardened"),
       cmocka_unit_test(labels_of_the_image),
+      cmocka_unit_test(volumes_of_the_image),
   };
   return cmocka_run_group_tests(tests, begin, finish);
 }

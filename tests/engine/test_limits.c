@@ -289,6 +289,7 @@ static void a_forged_container_without_one_of_them_is_drift(void **state) {
        "HostConfig.SecurityOpt"},
       {"--ulimit nofile=1024:1024 --ulimit core=0:0", "--ulimit core=0:0",
        "HostConfig.Ulimits[nofile]"},
+      {"", "--volume /data", "Mounts"},
       {"--hostname box", "", "Config.Hostname"},
       {"--workdir /workspace", "", "Config.WorkingDir"},
       {"--label io.cofferdam.deadline=4102444800", "--label io.cofferdam.deadline=4102444801",

@@ -59,7 +59,8 @@ static void check_image(const cdam_options *options, const char *image) {
   state.message.session_id = session_id;
   state.message.options = (Cofferdam__V1__SandboxOptions *)(uintptr_t)&options->message;
   char *body;
-  FUZZ_CHECK(cdam_create_request_body(&state, image, CREATION_ID, NULL, &body, NULL) == CDAM_OK);
+  FUZZ_CHECK(cdam_create_request_body(&state, image, NULL, CREATION_ID, NULL, &body, NULL) ==
+             CDAM_OK);
   check_body(options, body, image);
   size_t length;
   unsigned char *bytes = fuzz_pack(&options->message.base, &length);
