@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "show.h"
 
 static bool show_pull(void *user, const char *status, const char *layer, unsigned long long current,
                       unsigned long long total) {

@@ -40,43 +40,6 @@ int cli_fail_file(const cli_args *args, const cdam_error *err) {
   }
 }
 
-/* ---- names ---- */
-
-/* How long the character is, when it is one that is shown; otherwise 0. */
-static size_t shown(const unsigned char *at, size_t left) {
-  static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (*at < 0x80) return *at >= 0x20 && *at != 0x7f && *at != '\\' ? 1 : 0;
-  size_t width = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
-  if (*at < 0xc2 || *at > 0xf4 || width > left) return 0;
-  unsigned code = *at & (0xffu >> (width + 1));
-  for (size_t i = 1; i < width; i++) {
-    if ((at[i] & 0xc0) != 0x80) return 0;
-    code = code << 6 | (at[i] & 0x3fu);
-  }
-  bool text = code >= least[width] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  /* What acts on a terminal, breaks a line or turns the direction of text around. */
-  bool acts = code < 0xa0 || code == 0x61c || code == 0x200e || code == 0x200f ||
-              (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-              code == 0xfeff;
-  return text && !acts ? width : 0;
-}
-
-void cli_put_name(FILE *stream, const char *name) {
-  const unsigned char *at = (const unsigned char *)name;
-  for (size_t left = strlen(name); left;) {
-    size_t width = shown(at, left);
-    if (width)
-      fwrite(at, 1, width, stream);
-    else if (*at == '\\')
-      fputs("\\\\", stream);
-    else
-      fprintf(stream, "\\x%02x", *at);
-    if (!width) width = 1;
-    at += width;
-    left -= width;
-  }
-}
-
 /* ---- standard output ---- */
 
 static bool put(void *user, const void *bytes, size_t length) {

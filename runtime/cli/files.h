@@ -21,9 +21,6 @@ const char *cli_inside(const char *operand);
 /* The error, and what to do next. The exit code. */
 int cli_fail_file(const cli_args *args, const cdam_error *err);
 
-/* A name with everything escaped that is not shown as itself: "\n" is \x0a, a backslash \\. */
-void cli_put_name(FILE *stream, const char *name);
-
 /* A sink for standard output. With nobody to read it, the process ends as any other does. */
 typedef struct cli_output {
   int error; /* errno of what failed, or 0 */

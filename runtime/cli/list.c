@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "help.h"
 #include "report.h"
+#include "show.h"
 
 static json_t *entry_json(const cdam_sandbox_list *list, size_t index) {
   char created[64];
@@ -22,10 +23,9 @@ static int put_json(const cli_args *args, const cdam_sandbox_list *list) {
   bool ok = array != NULL;
   for (size_t i = 0; ok && i < count; i++)
     ok = json_array_append_new(array, entry_json(list, i)) == 0;
-  ok = ok && json_dumpf(array, stdout, JSON_INDENT(2)) == 0;
+  ok = ok && cli_put_json(array);
   json_decref(array);
   if (!ok && !ferror(stdout)) return cli_no_memory(args);
-  putchar('\n');
   return cli_finish_stdout(args);
 }
 

@@ -8,6 +8,7 @@
 #include "files.h"
 #include "report.h"
 #include "sandbox.h"
+#include "show.h"
 
 /* ---- text ---- */
 
@@ -95,10 +96,9 @@ static int put_json(const cli_args *args, const cdam_file_list *list, const char
     const cdam_file_info *info = cdam_file_list_get(list, i);
     ok = json_array_append_new(array, entry_json(info, only ? only : info->name)) == 0;
   }
-  ok = ok && json_dumpf(array, stdout, JSON_INDENT(2)) == 0;
+  ok = ok && cli_put_json(array);
   json_decref(array);
   if (!ok && !ferror(stdout)) return cli_no_memory(args);
-  putchar('\n');
   return CLI_OK;
 }
 

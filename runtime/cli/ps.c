@@ -8,6 +8,7 @@
 
 #include "help.h"
 #include "report.h"
+#include "show.h"
 
 int cli_find_process(const cli_args *args, const cli_sandbox *sandbox, cdam_process_list **list,
                      cdam_process_info *info) {
@@ -104,10 +105,9 @@ static int put_json(const cli_args *args, const cdam_process_list *list) {
   bool ok = array != NULL;
   for (size_t i = 0; ok && cdam_process_list_get(list, i, &info); i++)
     ok = json_array_append_new(array, entry_json(&info)) == 0;
-  ok = ok && json_dumpf(array, stdout, JSON_INDENT(2)) == 0;
+  ok = ok && cli_put_json(array);
   json_decref(array);
   if (!ok && !ferror(stdout)) return cli_no_memory(args);
-  putchar('\n');
   return cli_finish_stdout(args);
 }
 

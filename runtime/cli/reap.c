@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "help.h"
 #include "report.h"
+#include "show.h"
 
 static json_t *entry_json(const cdam_reap_report *report, size_t index, bool dry_run) {
   char deadline[64];
@@ -20,10 +21,9 @@ static int put_json(const cli_args *args, const cdam_reap_report *report) {
   bool ok = array != NULL;
   for (size_t i = 0; ok && i < cdam_reap_count(report); i++)
     ok = json_array_append_new(array, entry_json(report, i, args->dry_run)) == 0;
-  ok = ok && json_dumpf(array, stdout, JSON_INDENT(2)) == 0;
+  ok = ok && cli_put_json(array);
   json_decref(array);
   if (!ok && !ferror(stdout)) return cli_no_memory(args);
-  putchar('\n');
   return cli_finish_stdout(args);
 }
 

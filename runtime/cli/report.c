@@ -8,16 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "show.h"
 #include "statefile.h"
-
-void cli_put_text(FILE *stream, const char *text) {
-  for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-    if (*at < 0x20 || *at == 0x7f)
-      fprintf(stream, "\\x%02x", *at);
-    else
-      fputc(*at, stream);
-  }
-}
 
 __attribute__((format(printf, 1, 0))) static void put_line(const char *format, va_list args,
                                                            const char *tail) {

@@ -8,9 +8,6 @@
 
 #include "cli.h"
 
-/* Text from outside, with control characters escaped. */
-void cli_put_text(FILE *stream, const char *text);
-
 /* "cofferdam: TEXT" in one line. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -4,6 +4,7 @@
 
 #include "help.h"
 #include "report.h"
+#include "show.h"
 #include "statefile.h"
 
 typedef struct listing {

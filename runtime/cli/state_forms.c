@@ -7,6 +7,7 @@
 
 #include "help.h"
 #include "report.h"
+#include "show.h"
 #include "statefile.h"
 
 bool cli_form_of(const char *name, cdam_form *form) {
@@ -79,7 +80,7 @@ static int show(const cli_args *args, const cdam_state *state) {
       return cli_fail(args, &err, NULL);
     cut_newline(text);
   }
-  puts(text);
+  cli_put_json_text(text); /* text format escapes it all itself */
   free(text);
   int code = cli_finish_stdout(args);
   if (code == CLI_OK && hidden) cli_say("note: hidden values: %zu; --show-env shows them", hidden);

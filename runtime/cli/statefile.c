@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "show.h"
 
 bool cli_is_stream(const char *path) {
   return strcmp(path, "-") == 0;
@@ -154,7 +155,7 @@ static bool write_text_file(const char *path, const char *text) {
 
 int cli_text_write(const cli_args *args, const char *path, const char *text) {
   if (cli_is_stream(path)) {
-    puts(text);
+    cli_put_json_text(text);
     return cli_finish_stdout(args);
   }
   if (write_text_file(path, text)) return CLI_OK;

@@ -28,7 +28,7 @@ int cli_with_state(const cli_args *args, int (*use)(const cli_args *args, const 
 int cli_state_write(const cli_args *args, const char *path, const cdam_state *state,
                     const cdam_key *key);
 
-/* Writes a text and a newline to a file that was claimed, or to standard output. */
+/* Writes JSON or text format and a newline to a file that was claimed, or to standard output. */
 int cli_text_write(const cli_args *args, const char *path, const char *text);
 
 /* Can a state be written there? Asked before an engine is touched. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "show.h"
 
 static int read_json(const cli_args *args, const cdam_state *state, json_t **root) {
   char *text = NULL;

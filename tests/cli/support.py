@@ -25,6 +25,10 @@ CONTAINER_ID = "c0" * 32
 IMAGE_ID = "sha256:" + "1a" * 32
 
 
+# What changes a terminal, or the direction of what is on it.
+ACTS = rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
+
+
 # ---- states, written as any language could ----
 
 def varint(number):

@@ -14,7 +14,7 @@ import unittest
 from unittest import mock
 
 from real_engine import BUSYBOX, EngineTest, docker
-from support import CLI, ENGINE, OK, USAGE, CliTest
+from support import ACTS, CLI, ENGINE, OK, USAGE, CliTest
 
 FAILED = 1
 ODD = [b"new\nline", b"\x1b[31mred", b"caf\xc3\xa9", b"\xff\xfe", b"back\\slash", b"-dash", b" ",
@@ -506,7 +506,9 @@ class Listing(FilesTest):
         self.assertTrue(lines[3].endswith(" s -> f"))
 
     def test_json(self):
-        entries = json.loads(self.ls("--json", "odd").stdout)
+        out = self.ls("--json", "odd").stdout
+        self.assertNotRegex(out, ACTS)
+        entries = json.loads(out)
         self.assertEqual(len(entries), len(self.names))
         for entry, name in zip(entries, self.names):
             try:

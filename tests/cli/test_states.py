@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that look at states."""
 
+import json
 import os
 import re
 import signal
 
-from support import (CONTAINER_ID, DIFFERENT, ENGINE, INVALID, OK, SESSION_ID, CliTest, env, field,
-                     sealed, sealed_with_key, unsealed)
+from support import (ACTS, CONTAINER_ID, DIFFERENT, ENGINE, INVALID, OK, SESSION_ID, CliTest, env,
+                     field, sealed, sealed_with_key, unsealed)
 
 KEY = bytes(range(32))
 
@@ -54,6 +55,21 @@ class States(CliTest):
         self.assertTrue(text.startswith("schema_revision: 2\nrequired_features: FEATURE_"), text)
         self.assertTrue(text.endswith('"\n}\n'), text)
         self.assertIn("  network_mode: NETWORK_MODE_NONE\n", text)
+
+    def test_texts_change_no_terminal(self):
+        value = "\u009b31m \u202e \u2066 \x1b[2J \x7f caf\u00e9"
+        state = self.path("odd", sealed(unsealed(more=field(3, field(1, value) + field(2, value)))))
+        for command in (["show"], ["show", "--format", "text"], ["show", "--show-env"],
+                        ["export", "--format", "json"], ["export", "--format", "text"]):
+            out = self.expect(OK, "state", *command, state).stdout
+            self.assertNotRegex(out, ACTS)
+            if "text" not in command:
+                self.assertEqual(json.loads(out)["options"]["labels"], {value: value})
+                self.assertIn("caf\u00e9".encode(), out)
+        self.assertNotRegex(self.expect(DIFFERENT, "state", "diff", self.sealed, state).stdout, ACTS)
+        exported = self.expect(OK, "state", "export", state, "--format", "json").stdout
+        back = self.expect(OK, "state", "import", "-", "--format", "json", stdin=exported)
+        self.assertEqual(back.stdout, state.read_bytes())
 
     def test_forms(self):
         for form in ("json", "text"):

@@ -119,6 +119,7 @@ class Usage(CliTest):
     def test_control_characters_are_escaped(self):
         told = self.usage("a\nb\x1b[31m", says="a\\x0ab\\x1b[31m")
         self.assertNotIn("\x1b", told)
+        self.usage("a\x9b1m\u202eb\xe9", says="a\\xc2\\x9b1m\\xe2\\x80\\xaeb\xe9")
 
     def test_endpoints(self):
         for host in ["http://x", "unix://", "tcp://127.0.0.1:2375", "tcp://"]:
