@@ -60,6 +60,14 @@ static volume_names names_of(const cdam_agent_job *job) {
   return names;
 }
 
+/* Where a helper has the volume: in a place that its image cannot know, or a link of the image
+ * could lead there, and one of the image's own volumes take the program. */
+#define FILL_DIRECTORY_SIZE (sizeof CDAM_AGENT_DIRECTORY + CDAM_UUID_SIZE)
+
+static void fill_directory(const cdam_agent_job *job, char directory[FILL_DIRECTORY_SIZE]) {
+  snprintf(directory, FILL_DIRECTORY_SIZE, CDAM_AGENT_DIRECTORY "-%s", job->fill_id);
+}
+
 static void ask(cdam_operation *op, cdam_request request, cdam_step next) {
   int64_t timeout = op->client->config.timeout_ms;
   request.timeout_ms = timeout < STEP_MS ? timeout : STEP_MS;
@@ -126,9 +134,9 @@ static void write_program(cdam_operation *op, cdam_agent_job *job) {
   cdam_error error;
   cdam_buffer archive = {0};
   if (cdam_agent_archive_make(job->binary, &archive, &error) == CDAM_OK) {
-    char path[CDAM_CONTAINER_ID_SIZE + 64];
-    snprintf(path, sizeof path, "/containers/%s/archive?path=%s", job->helper,
-             CDAM_AGENT_DIRECTORY);
+    char directory[FILL_DIRECTORY_SIZE], path[CDAM_CONTAINER_ID_SIZE + 96];
+    fill_directory(job, directory);
+    snprintf(path, sizeof path, "/containers/%s/archive?path=%s", job->helper, directory);
     job->written = true;
     ask(op,
         (cdam_request){.method = "PUT",
@@ -159,8 +167,10 @@ static void came_back(cdam_operation *op, const cdam_reply *reply) {
 }
 
 static void read_back(cdam_operation *op, cdam_agent_job *job) {
-  char path[CDAM_CONTAINER_ID_SIZE + 64];
-  snprintf(path, sizeof path, "/containers/%s/archive?path=%s", job->helper, CDAM_AGENT_PATH);
+  char directory[FILL_DIRECTORY_SIZE], path[CDAM_CONTAINER_ID_SIZE + 112];
+  fill_directory(job, directory);
+  snprintf(path, sizeof path, "/containers/%s/archive?path=%s/" CDAM_AGENT_NAME, job->helper,
+           directory);
   ask(op, (cdam_request){.method = "GET", .path = path}, came_back);
 }
 
@@ -293,12 +303,14 @@ static void helper_made(cdam_operation *op, const cdam_reply *reply) {
 
 /* A container has its image's labels too, which must not make a sandbox of this one. */
 static json_t *helper_body(const cdam_agent_job *job) {
+  char directory[FILL_DIRECTORY_SIZE];
+  fill_directory(job, directory);
   return json_pack("{s:s, s:[s], s:[s], s:b, s:{s:s, s:[o], s:{s:s}}, s:{s:s, s:s, s:s, s:s}}",
                    "Image", job->image, "Entrypoint", CDAM_AGENT_PATH, "Cmd", "--version",
                    "NetworkDisabled", 1, "HostConfig", "NetworkMode", "none", "Mounts",
-                   cdam_agent_mount(job->digest, false), "LogConfig", "Type", "none", "Labels",
-                   CDAM_LABEL_AGENT, job->digest, LABEL_FILL, job->fill_id, CDAM_LABEL_SESSION, "",
-                   CDAM_LABEL_CREATION, "");
+                   cdam_agent_mount(job->digest, directory, false), "LogConfig", "Type", "none",
+                   "Labels", CDAM_LABEL_AGENT, job->digest, LABEL_FILL, job->fill_id,
+                   CDAM_LABEL_SESSION, "", CDAM_LABEL_CREATION, "");
 }
 
 static void make_helper(cdam_operation *op, const cdam_reply *reply) {

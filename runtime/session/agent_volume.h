@@ -4,9 +4,9 @@
  *
  * "cofferdam-agent-<SHA-256 of the program>" holds that one program, execute-only. It is filled
  * once for each engine, by PUT archive to a helper: a container that mounts it, is never started,
- * and is deleted in every case. The helper's name is the lock: who finds it taken waits, and
- * removes it when it is older than a fill can take. The fill is read back before anybody relies on
- * it.
+ * and is deleted in every case; where it is mounted there no image can know. The helper's name is
+ * the lock: who finds it taken waits, and removes it when it is older than a fill can take. The
+ * fill is read back before anybody relies on it.
  *
  * That a volume is filled is known by a second, empty one, "<name>-ready", which is made last,
  * while the helper is still there. It counts as long as it is not older than what it stands for (by

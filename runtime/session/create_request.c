@@ -43,11 +43,11 @@ void cdam_agent_volume_name(const char *digest, char name[CDAM_AGENT_VOLUME_SIZE
   snprintf(name, CDAM_AGENT_VOLUME_SIZE, "cofferdam-agent-%s", digest);
 }
 
-json_t *cdam_agent_mount(const char *digest, bool read_only) {
+json_t *cdam_agent_mount(const char *digest, const char *directory, bool read_only) {
   char name[CDAM_AGENT_VOLUME_SIZE];
   cdam_agent_volume_name(digest, name);
   return json_pack("{s:s, s:s, s:s, s:b, s:{s:b}}", "Type", "volume", "Source", name, "Target",
-                   CDAM_AGENT_DIRECTORY, "ReadOnly", (int)read_only, "VolumeOptions", "NoCopy", 1);
+                   directory, "ReadOnly", (int)read_only, "VolumeOptions", "NoCopy", 1);
 }
 
 static bool add_argument(json_t *arguments, const char *option, const char *value) {
@@ -76,7 +76,7 @@ static bool add_mount(json_t *host_config, const char *digest) {
     mounts = json_array();
     if (json_object_set_new(host_config, "Mounts", mounts) != 0) return false;
   }
-  return json_array_append_new(mounts, cdam_agent_mount(digest, true)) == 0;
+  return json_array_append_new(mounts, cdam_agent_mount(digest, CDAM_AGENT_DIRECTORY, true)) == 0;
 }
 
 /* Its first client is attached before it starts. */

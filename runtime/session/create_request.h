@@ -61,6 +61,6 @@ bool cdam_is_name_taken(const cdam_reply *reply);
 json_t *cdam_agent_arguments(const json_t *body);
 
 /* The mount of an agent's volume, as a create request has it: a new reference, or NULL. */
-json_t *cdam_agent_mount(const char *digest, bool read_only);
+json_t *cdam_agent_mount(const char *digest, const char *directory, bool read_only);
 
 #endif

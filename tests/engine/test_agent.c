@@ -258,6 +258,32 @@ static void a_false_marker(void **state) {
   assert_clean(this);
 }
 
+/* A volume of the image that is mounted where a link leads: in the agent's place, before or after
+ * it, as the engine likes. What a sandbox on it runs is its own affair; that of others is not. */
+static void an_image_that_takes_the_agents_place(void **state) {
+  own_agent *this = *state;
+  cdam_options *options = options_with(CDAM_NETWORK_MODE_NONE);
+  cdam_session *session;
+  cdam_error err;
+  shell("cd %s && mkdir -p tree/.cofferdam && ln -s .cofferdam tree/link && "
+        "cp /bin/busybox tree/.cofferdam/cofferdam-agent && tar -C tree -cf image.tar . && "
+        "docker import --change 'VOLUME /link' image.tar cofferdam-link:latest >/dev/null && "
+        "rm -r tree image.tar",
+        this->directory);
+  assert_ok(cdam_options_set_image(options, "cofferdam-link:latest", &err), &err);
+  for (int round = 0; round < 8; round++) {
+    cdam_client *client = client_with(this->directory, CDAM_AGENT_REQUIRED);
+    if (cdam_create(client, options, &session, &err) == CDAM_OK) end_session(client, session);
+    if (has_volume(this->volume, "-ready"))
+      docker("run --rm --network none -v %s:/agent " TEST_IMAGE " test -s /agent/cofferdam-agent",
+             this->volume);
+    docker("volume rm -f %s %s-ready", this->volume, this->volume);
+    cdam_client_free(client);
+  }
+  cdam_options_free(options);
+  docker("rmi cofferdam-link:latest");
+}
+
 /* A client that is killed in the middle of it, at some moment. */
 static void a_killed_client(void **state) {
   own_agent *this = *state;
@@ -372,6 +398,7 @@ int main(void) {
       TEST(sixteen_at_once),
       TEST(pruned),
       TEST(a_false_marker),
+      TEST(an_image_that_takes_the_agents_place),
       TEST(a_killed_client),
       TEST(without_a_program),
       TEST(from_one_kind_to_the_other),

@@ -15,8 +15,8 @@ static void filled_once(void **state) {
   assert_created(this);
   assert_int_equal(model->volumes.helpers, 1);
   assert_true(model->volumes.marker);
-  assert_int_equal(model_requests(model, "PUT", "*archive?path=/.cofferdam"), 1);
-  assert_int_equal(model_requests(model, "GET", "*archive?path=/.cofferdam/cofferdam-agent"), 1);
+  assert_int_equal(model_requests(model, "PUT", "*archive?path=/.cofferdam-*"), 1);
+  assert_int_equal(model_requests(model, "GET", "*archive?path=/.cofferdam-*/cofferdam-agent"), 1);
   assert_int_equal(volume_requests(this), 8); /* looks, volume, helper, in and back, marker, away */
   assert_created(this);
   assert_int_equal(volume_requests(this), 8); /* the client remembers */
@@ -50,12 +50,15 @@ static void the_helper(void **state) {
   assert_int_equal(strlen(source), 16 + 64);
   assert_memory_equal(source, "cofferdam-agent-", 16);
   json_object_del(json_array_get(mounts, 0), "Source");
+  const char *target = json_string_value(json_object_get(json_array_get(mounts, 0), "Target"));
+  assert_int_equal(strlen(target), 12 + 36); /* another one each time */
+  assert_memory_equal(target, "/.cofferdam-", 12);
+  json_object_del(json_array_get(mounts, 0), "Target");
   char *text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
   assert_string_equal(
       text,
       "{\"Cmd\":[\"--version\"],\"Entrypoint\":[\"/.cofferdam/cofferdam-agent\"],\"HostConfig\":{"
-      "\"LogConfig\":{\"Type\":\"none\"},\"Mounts\":[{\"ReadOnly\":false,\"Target\":\"/"
-      ".cofferdam\","
+      "\"LogConfig\":{\"Type\":\"none\"},\"Mounts\":[{\"ReadOnly\":false,"
       "\"Type\":\"volume\",\"VolumeOptions\":{\"NoCopy\":true}}],\"NetworkMode\":\"none\"},"
       "\"Image\":\"" MODEL_IMAGE_ID "\",\"Labels\":{\"io.cofferdam.agent-fill\":\"ID\","
       "\"io.cofferdam.creation-id\":\"\",\"io.cofferdam.session-id\":\"\"},"
