@@ -185,11 +185,12 @@ static cdam_status put_hard_link(reader *r, const char *text, cdam_tree_part *pa
   return CDAM_OK;
 }
 
-static cdam_status put_file(reader *r, cdam_tree_part *part) {
+static cdam_status put_file(reader *r, cdam_tree_part *part, cdam_error *err) {
   level as = level_of(r);
+  int64_t size = archive_entry_size_is_set(r->entry) ? archive_entry_size(r->entry) : 0;
+  if (size < 0) return refuse("has a size below 0", r->wanted, err);
   put(r->wanted, r->wanted_length, CDAM_ENTRY(FILE), &as, part);
-  if (archive_entry_size_is_set(r->entry) && archive_entry_size(r->entry) > 0)
-    part->entry.size = (uint64_t)archive_entry_size(r->entry);
+  part->entry.size = (uint64_t)size;
   r->in_file = true;
   r->file_end = false;
   r->offset = 0;
@@ -210,7 +211,7 @@ static cdam_status put_thing(reader *r, cdam_tree_part *part, cdam_error *err) {
   const char *text = archive_entry_symlink(r->entry);
   switch (archive_entry_filetype(r->entry)) {
   case AE_IFREG:
-    return put_file(r, part);
+    return put_file(r, part, err);
   case AE_IFLNK:
     return put_link(r, text ? text : "", part, err);
   case AE_IFIFO:

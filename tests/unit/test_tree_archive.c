@@ -307,6 +307,12 @@ static void holes(void **unused) {
     unpack_well("a.tar", "to");
     assert_int_equal(here("diff -r from to"), 0);
   }
+  /* None that goes on for ever. */
+  cdam_error err;
+  assert_int_equal(
+      here("sed s/realsize=3000000/realsize=-300000/ a.tar >b.tar; ! cmp -s a.tar b.tar"), 0);
+  assert_int_equal(unpack("b.tar", "to", true, &err), CDAM_ERR_IO);
+  assert_non_null(strstr(err.message, "a size below 0"));
 }
 
 static const char *const damaged[] = {
