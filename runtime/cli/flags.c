@@ -146,7 +146,8 @@ static const own_flag own_flags[] = {
 #define OWN_FLAG_COUNT (sizeof own_flags / sizeof *own_flags)
 
 static const char policy_prefix[] = "require-";
-static const char policy_help[] = "Refuse any sandbox for which this option has another value.";
+static const char policy_help[] =
+    "Refuse any sandbox for which this option has another value; of limits, a lower one will do.";
 
 /* ---- the list of flags ---- */
 
