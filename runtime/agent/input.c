@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input.h"
 
+#include "pipe.h"
 #include "server.h"
 
 #include <errno.h>
@@ -47,7 +48,12 @@ static ssize_t write_some(agent_input *input, const uint8_t *data, size_t length
   while (total < length) {
     ssize_t n = write(input->source.fd, data + total, length - total);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) break;
+    if (n < 0 && errno == EAGAIN) {
+      bool again = !input->filled && agent_pipe_make_large(input->source.fd);
+      input->filled = true;
+      if (again) continue;
+      break;
+    }
     if (n <= 0) return -1;
     total += (size_t)n;
   }

@@ -14,6 +14,7 @@ typedef struct agent_input {
   bool open;
   bool ending; /* to be closed when all is written */
   bool terminal;
+  bool filled; /* once; its pipe is large since then */
 } agent_input;
 
 typedef enum { AGENT_INPUT_OK, AGENT_INPUT_BROKEN, AGENT_INPUT_FULL } agent_input_result;

@@ -8,10 +8,13 @@
 
 enum { SMALL_BYTES = 64 * 1024, LARGE_BYTES = 256 * 1024, BULK_MS = 1000 };
 
+bool agent_pipe_make_large(int fd) {
+  return fcntl(fd, F_SETPIPE_SZ, LARGE_BYTES) >= 0;
+}
+
 bool agent_pipe_enlarge(agent_server *server, agent_pipe *pipe) {
   pipe->until = agent_now_ms() + BULK_MS;
-  if (pipe->large) return false;
-  if (fcntl(pipe->fd, F_SETPIPE_SZ, LARGE_BYTES) < 0) return false;
+  if (pipe->large || !agent_pipe_make_large(pipe->fd)) return false;
   pipe->large = true;
   agent_server_wake_at(server, pipe->until);
   return true;

@@ -2,6 +2,7 @@
 import errno
 import os
 import signal
+import sys
 import time
 import unittest
 
@@ -196,6 +197,15 @@ class Processes(Case):
         time.sleep(0.2)
         c.call(signal=pb.Signal(process_id=p, signal=15, target=pb.TARGET_GROUP))
         self.assertEqual(c.result(channel).exit.signal, 15)
+
+    def test_pipe_of_much_input_is_larger(self):
+        if self.sandbox:
+            return  # there is nothing in there that could tell
+        look = ("import fcntl, sys, time\n"
+                "while fcntl.fcntl(0, 1032) <= 65536: time.sleep(0.01)\n"  # F_GETPIPE_SZ
+                "print(len(sys.stdin.buffer.read()))")
+        r = self.c.run([sys.executable, "-c", look], data=bytes(1 << 20))
+        self.assertEqual((r.out, r.err), (b"1048576\n", b""))
 
     def test_background_child_holds_output(self):
         c = self.c
