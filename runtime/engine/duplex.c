@@ -18,6 +18,7 @@
 #include "engine/duplex_queue.h"
 #include "engine/exchange.h"
 #include "engine/poller.h"
+#include "engine/rest.h"
 #include "engine/sigpipe.h"
 
 /* Of each direction in a turn, so that one stream does not keep the others waiting. */
@@ -41,6 +42,7 @@ struct cdam_duplex {
   cdam_posted work;
   cdam_posted at_end;
   cdam_socket_watch watch;
+  cdam_rest rest;
   phase phase;
   cdam_duplex_head head;
   cdam_buffer request;
@@ -85,6 +87,7 @@ static void end(cdam_duplex *d, cdam_status status) {
   d->status = status;
   d->phase = ENDED;
   cdam_duplex_queue_clear(&d->queue);
+  cdam_rest_end(d->op.loop, &d->rest);
   drop_connection(d);
   cdam_loop_post(d->op.loop, &d->work);
 }
@@ -273,7 +276,13 @@ static size_t receive(cdam_duplex *d) {
 }
 
 static bool wants_to_read(const cdam_duplex *d) {
-  return is_live(d) && (d->reading || d->phase == ASKED);
+  return is_live(d) && !d->rest.resting && (d->reading || d->phase == ASKED);
+}
+
+static void rested(cdam_rest *rest) {
+  cdam_duplex *d = CONTAINER(rest, rest);
+  d->readable = true;
+  cdam_loop_post(d->op.loop, &d->work);
 }
 
 /* The TLS library may hold back what epoll knows nothing of, so it is asked until it has nothing.
@@ -283,6 +292,8 @@ static void read_in(cdam_duplex *d) {
   for (size_t done = 0; d->readable && wants_to_read(d) && done < TURN_BYTES;) {
     size_t length = receive(d);
     if (length < CDAM_SCRATCH_SIZE && !uses_tls(d)) d->readable = false;
+    if (!d->readable && is_live(d) && d->op.client->endpoint.socket_path)
+      cdam_rest_after(d->op.loop, &d->rest, done + length);
     done += length;
   }
   if (d->readable && wants_to_read(d)) cdam_loop_post(d->op.loop, &d->work);
@@ -383,6 +394,7 @@ static void loop_ended(cdam_posted *posted) {
   cdam_duplex *d = CONTAINER(posted, at_end);
   cdam_loop *loop = d->op.loop;
   if (!loop) return;
+  cdam_rest_end(loop, &d->rest);
   drop_connection(d);
   cdam_operation_finish(&d->op, CDAM_OK, NULL);
   cdam_loop_unpost(loop, &d->work);
@@ -412,6 +424,7 @@ cdam_duplex *cdam_duplex_open(cdam_loop *loop, const char *path, const char *bod
     d->work.run = work;
     d->at_end.run = loop_ended;
     d->watch = (cdam_socket_watch){.fd = -1, .ready = ready};
+    d->rest.over = rested;
     const cdam_request request = {
         .method = "POST",
         .path = path,

@@ -11,6 +11,7 @@
 #include "engine/exchange.h"
 #include "engine/negotiate.h"
 #include "engine/poller.h"
+#include "engine/rest.h"
 #include "engine/sigpipe.h"
 
 #define MAX_OPEN_CONNECTIONS 8L
@@ -101,6 +102,7 @@ void cdam_loop_destroy(cdam_loop *loop) {
   cdam_timers_clear(&loop->timers);
   curl_slist_free_all(loop->headers);
   curl_slist_free_all(loop->json_headers);
+  cdam_rests_free(loop->rests);
   free(loop->scratch);
   free(loop);
 }

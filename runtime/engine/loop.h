@@ -80,6 +80,7 @@ struct cdam_loop {
   /* duplex.c */
   unsigned duplexes; /* of which each has an exchange for long */
   char *scratch;     /* CDAM_SCRATCH_SIZE bytes to read into, made with the first one; or NULL */
+  struct cdam_rests *rests; /* rest.c: made with the first stream that brings much; or NULL */
 
   /* dispatch.c: operations that were submitted */
   struct cdam_operation_list operations; /* under way */

@@ -214,6 +214,52 @@ static void test_not_reading(void **state) {
   close_stage(&s);
 }
 
+/* Over a unix socket it rests in between, and over TCP or with little it does not. */
+static void test_what_brings_much_rests(void **state) {
+  (void)state;
+  for (int tcp = 0; tcp < 2; tcp++)
+    for (int much = 0; much < 2; much++) {
+      stage s;
+      duplex_play p = {0};
+      script its = {.send = much ? 32 * MIB + 5 : 100000};
+      const scripted_rule rule = {.path = PATH, .talk = send_only, .user = &its};
+      open_stage(&s, &rule, 5000, tcp);
+      play_open(&p, s.loop, PATH, "{}", 0);
+      play_until(&p, &p.closed);
+      assert_int_equal(p.status, CDAM_OK);
+      assert_int_equal(p.total, its.send);
+      for (size_t i = 0; i < p.received.length; i++)
+        if (p.received.data[i] != byte_at(i)) fail_msg("wrong at %zu", i);
+      assert_int_equal(s.loop->rests != NULL, !tcp && much);
+      play_end(&p);
+      close_stage(&s);
+    }
+}
+
+/* Closed by its owner, or with its loop, while it may be resting. */
+static void test_the_end_of_one_that_rests(void **state) {
+  (void)state;
+  for (int turn = 0; turn < 40; turn++) {
+    stage s;
+    duplex_play p = {.count_only = true};
+    script its = {.send = 8 * MIB};
+    const scripted_rule rule = {.path = PATH, .talk = send_only, .user = &its};
+    open_stage(&s, &rule, 5000, false);
+    play_open(&p, s.loop, PATH, "{}", 0);
+    while (p.total < MIB)
+      play_turn(&p, 5000);
+    for (int i = 0; i < turn / 2 && !p.closed; i++)
+      play_turn(&p, 5000);
+    if (turn % 2) {
+      cdam_duplex_close(p.duplex);
+      p.duplex = NULL;
+      play_settle(&p, 2);
+    }
+    close_stage(&s);
+    play_end(&p);
+  }
+}
+
 /* The end of the connection is no reason to be woken again and again. */
 static void test_not_reading_the_end(void **state) {
   (void)state;
@@ -437,6 +483,8 @@ int main(void) {
       cmocka_unit_test(test_input_that_nobody_reads),
       cmocka_unit_test(test_a_connection_that_is_reset),
       cmocka_unit_test(test_not_reading),
+      cmocka_unit_test(test_what_brings_much_rests),
+      cmocka_unit_test(test_the_end_of_one_that_rests),
       cmocka_unit_test(test_not_reading_the_end),
       cmocka_unit_test(test_closing_in_callbacks),
       cmocka_unit_test(test_closing_at_any_time),
