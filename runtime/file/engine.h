@@ -8,7 +8,9 @@
  *     engine.c          the exec: its request, its stream, its end
  *     engine_ask.c      a request as arguments, entries and data as input
  *     engine_answer.c   output as messages
- *     engine_script.c   the script
+ *     engine_walk.sh    the script, of which embed.sh makes a text of the library's: paths, errors
+ *     engine_tree.sh    trees
+ *     engine_calls.sh   all other calls, and the beginning
  *
  * Not the engine's archive: that sees no tmpfs, needs a root that can be written, and knows no
  * workspace. Paths and texts are arguments or lines with every odd byte as \0ooo, which printf
@@ -148,7 +150,7 @@ cdam_status cdam_file_engine_ask(cdam_file_engine *engine, const ProtobufCBinary
 cdam_status cdam_file_engine_take(cdam_file_engine *engine, const char *bytes, size_t length,
                                   cdam_error *err);
 
-/* ---- engine_script.c ---- */
+/* ---- by embed.sh ---- */
 
 extern const char cdam_file_engine_script[];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session without the agent, on a scripted engine whose sandbox has a shell that does as the
- * script of file/engine_script.c would; the engine's part of it can be cut and come in pieces. */
+ * script of file/engine_*.sh would; the engine's part of it can be cut and come in pieces. */
 #ifndef COFFERDAM_TESTS_FILE_SHELL_H
 #define COFFERDAM_TESTS_FILE_SHELL_H
 

@@ -126,6 +126,8 @@ def generate(library: Library) -> None:
     """Files that stay the same are not written again, so ninja leaves them alone."""
     must(sys.executable, ROOT / "codegen/generate.py", "--descriptor-set", library.descriptors,
          "--out", library.home / "generated")
+    script = library.home / "generated/c/engine_script.c"
+    script.write_text(must(RUNTIME / "file/embed.sh"), "utf-8")
 
 
 def needs_generated(sources: list[pathlib.Path], generated: pathlib.Path) -> set[pathlib.Path]:
