@@ -241,6 +241,8 @@ fi
 import_image busybox:test bare
 import_image cofferdam-test:latest full
 import_image cofferdam-empty:latest empty
+import_image cofferdam-debian:latest debian
+import_image cofferdam-bash:latest bash
 [[ $wants != *" registry "* ]] || start_registry
 
 run_as_caller "$@" </dev/null {leash_in}<&- &

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Writes the root file system of a test image as a tar to stdout, made from Debian's
-# busybox-static: `tools/test-image.sh | docker import - cofferdam-test:latest`.
+# busybox-static, or other programs of this machine: `tools/test-image.sh | docker import - NAME`.
 #
 #   full   /bin/busybox, a link for each of its applets, users, /tmp (the default)
 #   bare   /bin/busybox and nothing else
+#   debian this machine's own sh, coreutils and what goes with them, as an image of Debian has them
+#   bash   the same, with bash as sh
 #   empty  nothing at all
 #   lies   every program a liar (tests/engine/liar.c), nonsense in /etc, traps in the places that
 #          matter; `--import NAME` makes an image of it whose configuration lies as well
@@ -20,16 +22,33 @@ copy_busybox() {
   cp /bin/busybox "$tree/bin/busybox"
 }
 
-make_full() {
-  copy_busybox
+make_places() {
   mkdir -p "$tree/etc" "$tree/root" "$tree/tmp"
   chmod 1777 "$tree/tmp"
-  for applet in $(/bin/busybox --list); do
-    [ "$applet" = busybox ] || ln -s busybox "$tree/bin/$applet"
-  done
   printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' \
     >"$tree/etc/passwd"
   printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
+}
+
+make_full() {
+  copy_busybox
+  make_places
+  for applet in $(/bin/busybox --list); do
+    [ "$applet" = busybox ] || ln -s busybox "$tree/bin/$applet"
+  done
+}
+
+# With the libraries that they need.
+make_debian() {
+  local tools
+  mkdir -p "$tree/bin"
+  mapfile -t tools < <(dpkg -L coreutils diffutils findutils grep sed dash bash |
+    grep -E '^(/usr)?/s?bin/[^/]+$')
+  cp -P "${tools[@]}" "$tree/bin"
+  ln -sf "$1" "$tree/bin/sh"
+  { ldd "${tools[@]}" 2>/dev/null || true; } | # some are scripts
+    sed -nE 's,^[^/]*(/usr)?(/[^ ]+) \(.*,\2,p' | sort -u | xargs cp --parents -L -t "$tree"
+  make_places
 }
 
 make_lies() {
@@ -77,10 +96,12 @@ lying_configuration=(
 case $kind in
   full) make_full ;;
   bare) copy_busybox ;;
+  debian) make_debian dash ;;
+  bash) make_debian bash ;;
   empty) ;;
   lies) make_lies ;;
   *)
-    echo "usage: $0 [full|bare|empty|lies [--import NAME]]" >&2
+    echo "usage: $0 [full|bare|debian|bash|empty|lies [--import NAME]]" >&2
     exit 2 ;;
 esac
 archive() {

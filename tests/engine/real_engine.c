@@ -76,7 +76,8 @@ cdam_options *options_with(cdam_network_mode mode) {
   cdam_options *options;
   cdam_error err;
   assert_ok(cdam_options_new(&options, &err), &err);
-  assert_ok(cdam_options_set_image(options, TEST_IMAGE, &err), &err);
+  const char *image = getenv("COFFERDAM_TEST_IMAGE");
+  assert_ok(cdam_options_set_image(options, image ? image : TEST_IMAGE, &err), &err);
   cdam_options_set_network_mode(options, mode);
   return options;
 }

@@ -24,6 +24,7 @@ const char *docker(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* The same, and whether it succeeded. */
 int try_docker(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Of TEST_IMAGE, or of the image that COFFERDAM_TEST_IMAGE names. */
 cdam_options *options_with(cdam_network_mode mode);
 cdam_session *create_with(cdam_client *client, cdam_network_mode mode);
 
