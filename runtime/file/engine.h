@@ -31,10 +31,10 @@
  *     .                                                      the end
  *
  * The marker is a UUID of this request's own. Each path is walked name by name: the shell goes into
- * a directory and looks where it has come to (cd -P), so that no link leads out; only a link that
- * takes the place of the last name just then is followed. Used are test, cd, printf, read and trap
- * of the shell, and cat chmod chown dd head ln mkdir mkfifo mv readlink rm rmdir stat sync tail
- * touch xargs as busybox, Debian and Alpine have them.
+ * a directory (cd -P) and asks the kernel where it has come to, so that no link leads out; only a
+ * link that takes the place of the last name just then is followed. Used are test, cd, printf, read
+ * and trap of the shell, and cat chmod chown dd head ln mkdir mkfifo mv readlink rm rmdir stat sync
+ * tail touch xargs as busybox, Debian and Alpine have them.
  */
 #ifndef COFFERDAM_FILE_ENGINE_H
 #define COFFERDAM_FILE_ENGINE_H

@@ -67,7 +67,7 @@ write_new() {
   [ "$1" = r ] || ! there "$name" || die 'File exists'
   make_file ".cofferdam-$marker"
   temporary=.cofferdam-$marker
-  trap 'rm -f "./$temporary"' EXIT
+  trap drop_temporary EXIT
   trap 'exit 1' HUP INT TERM
   exec 3>"./$temporary"
   take_content
@@ -151,7 +151,8 @@ do_rename() {
   walk "$path" ''
   must_have_name
   there "$name" || gone
-  old=${here%/}/$name directory=''
+  hold
+  old=${here%/}/$name held=/proc/self/fd/4/$name directory=''
   ! is_directory "$name" || directory=1
   walk "$other" ''
   must_have_name
@@ -168,7 +169,7 @@ do_rename() {
   case $here/ in "$old"/*) [ ! "$directory" ] || die 'Invalid argument' ;; esac
   ! is_directory "$name" || try rmdir "./$name"
   [ ! -L "./$name" ] || try rm -f "./$name"
-  try mv -f "$old" "$new"
+  try mv -f "$held" "./$name" 4<&4
 }
 
 # HARD; what it leads to is OTHER, for a hard one a path.
@@ -179,7 +180,8 @@ do_link() {
     must_have_name
     there "$name" || gone
     ! is_directory "$name" || die 'Operation not permitted'
-    old=${here%/}/$name
+    hold
+    old=/proc/self/fd/4/$name
   else
     decode "$other"
     old=$text
@@ -188,7 +190,7 @@ do_link() {
   walk "$path" ''
   must_have_name
   ! there "$name" || die 'File exists'
-  if [ "$1" ]; then try ln "$old" "./$name"; else try ln -s -- "$old" "./$name"; fi
+  if [ "$1" ]; then try ln "$old" "./$name" 4<&4; else try ln -s -- "$old" "./$name"; fi
 }
 
 # FOLLOW MODE OWNER MTIME SIZE

@@ -110,15 +110,20 @@ take_pipe() {
   set_attributes "$1"
 }
 
-# A second name of a file; what it is called in the tree is not to lead out of it.
+# A second name of a file that is called TARGET in the tree. It is made from where the file is, which
+# is not to be out of the tree.
 take_hard_link() {
   decode "$2"
-  case $text in
-  */*) (cd -P "$top/${text%/*}" && [ "$PWD" = "$top/${text%/*}" ]) 2>/dev/null || outside ;;
-  esac
-  { [ -f "$top/$text" ] && [ ! -L "$top/$text" ]; } || die 'Invalid argument'
   make_room "$1"
-  try ln "$top/$text" "./$1"
+  hold
+  (
+    from=$top
+    case $text in */*) from=$top/${text%/*} ;; esac
+    { cd -P "$from" 2>/dev/null && is_at "$from"; } || outside
+    old=./${text##*/}
+    { [ -f "$old" ] && [ ! -L "$old" ]; } || die 'Invalid argument'
+    try ln "$old" "/proc/self/fd/4/$1" 4<&4
+  ) || exit 1
 }
 
 # SET-OWNER SYNC PARENTS REPLACE

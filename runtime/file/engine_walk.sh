@@ -22,7 +22,7 @@ newline='
 '
 # Of stat. No name has a slash, so one ends it.
 format='e%f %u %g %s %Y %i %d %h %n/'
-# A file that is to be removed when something goes wrong.
+# A file that is removed in the end, until it has its name.
 temporary=''
 # Of a tree: the path of its top, and the name that is being dealt with.
 top='' entry=''
@@ -34,12 +34,14 @@ here='' level=0
 
 # With a word of the script's own, or what a tool said; in a tree, a line says what it is about.
 die() {
-  [ ! "$temporary" ] || rm -f "./$temporary"
+  drop_temporary
   about=''
   case $here/ in "${top:-//}"/*) about=$newline${here#"$top"}/$entry ;; esac
   printf '!\n%s%s%s' "$1" "$about" "$marker"
   exit 1
 }
+
+drop_temporary() { [ ! "$temporary" ] || rm -f "./$temporary"; }
 
 # Of "tool: what: why" only the last counts; dd counts its records behind that.
 die_of() {
@@ -102,7 +104,12 @@ decode() {
   esac
 }
 
-# Goes into a directory, and nowhere else: what it came to has to be where it was.
+# Are we there? The kernel knows. A shell may not: bash has its $PWD from a look before it goes.
+is_at() {
+  place=$(readlink /proc/self/cwd && echo .) && [ "${place%"$newline".}" = "$1" ]
+}
+
+# Goes into a directory, and nowhere else.
 enter() {
   [ ! "$parents" ] || there "$1" || try mkdir "./$1"
   cd -P "./$1" 2>/dev/null || {
@@ -110,21 +117,28 @@ enter() {
     [ ! -d "./$1" ] || die 'Permission denied'
     die 'Not a directory'
   }
-  [ "$PWD" = "${here%/}/$1" ] || outside
-  here=$PWD
+  here=${here%/}/$1
+  is_at "$here" || outside
 }
 
 leave() {
-  above=${here%/*}
-  { cd -P .. && [ "$PWD" = "${above:-/}" ]; } || outside
-  here=$PWD
+  here=${here%/*}
+  here=${here:-/}
+  { cd -P .. && is_at "$here"; } || outside
 }
 
 go_to_workspace() {
   cd -P "$workspace" 2>/dev/null ||
     { mkdir "$workspace" && cd -P "$workspace"; } 2>/dev/null || die workspace
-  [ "$PWD" = "${workspace%/}" ] || [ "$PWD" = "$workspace" ] || die 'workspace link'
-  here=$PWD
+  here=${workspace%/}
+  here=${here:-/}
+  is_at "$here" || die 'workspace link'
+}
+
+# Keeps the directory that we are in as descriptor 4, whatever its path leads to later.
+hold() {
+  [ -r . ] || die 'Permission denied'
+  exec 4<.
 }
 
 # Goes to where the last name of a path is, and sets `name` to it; it is "." only for the workspace
@@ -184,7 +198,8 @@ make_file() {
 # Content from standard input goes to descriptor 3.
 take_content() {
   while read -r letter count; do
-    [ "$letter" = d ] || return 0
+    [ "$letter" != E ] || return 0
+    [ "$letter" = d ] || die 'Input/output error'
     said=$(dd bs="$count" count=1 iflag=fullblock 2>&1 >&3) || die_of "$said"
   done
   die cut
