@@ -24,7 +24,8 @@ static const char *stop_beside(void) {
 
 /* ---- links that are swapped ---- */
 
-enum { ROUNDS = 500 };
+/* Without the agent each takes a hundred times as long. */
+enum { ROUNDS = 500, FEW_ROUNDS = 60 };
 
 static void test_a_directory_that_becomes_a_link(void **state) {
   (void)state;
@@ -34,7 +35,8 @@ static void test_a_directory_that_becomes_a_link(void **state) {
   run_beside("while [ -e run ]; do mv inside d; mv d inside; mv away d; mv d away; mv up d; "
              "mv d up; done; touch stopped");
   int inside = 0, outside = 0, missing = 0, written = 0;
-  for (int i = 0; i < ROUNDS; i++) {
+  const int rounds = cdam_session_has_agent(session) ? ROUNDS : FEW_ROUNDS;
+  for (int i = 0; i < rounds || (i < ROUNDS && !(inside && outside)); i++) {
     char *bytes;
     size_t length;
     cdam_error err;
@@ -190,9 +192,11 @@ static void test_a_deleted_workspace(void **state) {
   cdam_session *own = create_with(client, CDAM_NETWORK_MODE_NONE);
   assert_ok(cdam_file_exists(own, "f", &exists, &err), &err); /* makes the workspace */
   docker("exec %s mv /workspace /elsewhere", container_of(own));
-  assert_fails(cdam_file_read(own, "f", 9, &bytes, &length, &err), CDAM_ERR_FILE, ENOENT, &err);
-  assert_message(&err, "the workspace: no such file or directory");
-  assert_fails(cdam_file_exists(own, "f", &exists, &err), CDAM_ERR_FILE, ENOENT, &err);
+  if (cdam_session_has_agent(own)) { /* without, it would be made again */
+    assert_fails(cdam_file_read(own, "f", 9, &bytes, &length, &err), CDAM_ERR_FILE, ENOENT, &err);
+    assert_message(&err, "the workspace: no such file or directory");
+    assert_fails(cdam_file_exists(own, "f", &exists, &err), CDAM_ERR_FILE, ENOENT, &err);
+  }
   docker("exec %s ln -s /etc /workspace", container_of(own));
   assert_int_equal(cdam_file_read(own, "passwd", 9999, &bytes, &length, &err), CDAM_ERR_FILE);
   end_session(client, own);
@@ -239,9 +243,12 @@ typedef struct saboteur {
   int calls;
 } saboteur;
 
+/* By then what runs in the sandbox has taken something. */
+#define STRIKE 60
+
 static int64_t give_and_strike(void *user, void *buffer, size_t size) {
   saboteur *this = user;
-  if (++this->calls == 3) docker("%s %s", this->command, this->container);
+  if (++this->calls == STRIKE) docker("%s %s", this->command, this->container);
   memset(buffer, 'x', size);
   return this->calls < 2000 ? (ssize_t)size : 0;
 }
@@ -326,6 +333,11 @@ static void test_a_watch_whose_container_goes(void **state) {
   cdam_file_event event;
   cdam_file_watch *watch;
   cdam_session *victim = create_with(client, CDAM_NETWORK_MODE_NONE);
+  if (!cdam_session_has_agent(victim)) { /* and so there is no watch */
+    assert_int_equal(cdam_file_watch_new(victim, "", &watch, &err), CDAM_ERR_NO_AGENT);
+    end_session(client, victim);
+    return;
+  }
   assert_ok(cdam_file_watch_new(victim, "", &watch, &err), &err);
   docker("kill %s", container_of(victim));
   cdam_status status = cdam_file_watch_next(watch, 10000, &event, &err);
