@@ -111,15 +111,37 @@ static cdam_file_engine *of(cdam_operation *op) {
 
 static void explain_later(cdam_operation *op, const cdam_reply *reply);
 
+static void fail_as_explained(cdam_file_engine *engine) {
+  cdam_file_request *request = engine->request;
+  cdam_file_fail(request, request->failing ? &request->failure : &engine->trouble);
+}
+
+/* Where PID 1 is dying nothing can be started any more: a shell that still could be run proves that
+ * the container is well. Else the engine will soon say what has become of it. */
+static void ended_rest(cdam_operation *op, cdam_exec_shell_end end, const cdam_error *error) {
+  (void)error;
+  if (end == CDAM_SHELL_CLEAN || end == CDAM_SHELL_REST)
+    fail_as_explained(of(op));
+  else
+    cdam_operation_after(op, ASK_MS, explain_later);
+}
+
+static void end_rest(cdam_file_engine *engine) {
+  engine->rest = (cdam_exec_shell){
+      .container_id = engine->name.container_id, .marker = engine->name.marker, .done = ended_rest};
+  cdam_exec_shell_run(&engine->rest, &engine->request->op);
+}
+
 /* What kills all of a container is not done with that at once. */
 static void explained(cdam_operation *op, const cdam_reply *reply) {
-  cdam_file_request *request = (cdam_file_request *)op;
-  cdam_file_engine *engine = request->engine;
+  cdam_file_engine *engine = of(op);
   cdam_explain(reply, &engine->trouble, NULL); /* else it is what it was taken for */
-  if (engine->killed && engine->trouble.code == CDAM_ERR_EXEC && ++engine->asked < ASK_TIMES)
-    cdam_operation_after(op, 3 * ASK_MS, explain_later);
+  if (!engine->killed || engine->trouble.code != CDAM_ERR_EXEC || ++engine->asked >= ASK_TIMES)
+    fail_as_explained(engine);
+  else if (!engine->rest.done)
+    end_rest(engine);
   else
-    cdam_file_fail(request, request->failing ? &request->failure : &engine->trouble);
+    cdam_operation_after(op, 3 * ASK_MS, explain_later);
 }
 
 /* Is the container the reason? */

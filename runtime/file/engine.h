@@ -44,6 +44,7 @@
 #include "engine/stdcopy.h"
 #include "file/request.h"
 #include "process/engine_exec.h"
+#include "session/exec_shell.h"
 #include "tree/links.h"
 #include "tree/part.h"
 
@@ -74,9 +75,10 @@ struct cdam_file_engine {
   bool sent;   /* the start request: the script may run */
   bool opened; /* the stream is there */
   bool has_input;
-  bool over;      /* and nothing runs any more */
-  bool killed;    /* by a signal, maybe the end of the container */
-  unsigned asked; /* how often how it ended */
+  bool over;            /* and nothing runs any more */
+  bool killed;          /* by a signal, maybe the end of the container */
+  cdam_exec_shell rest; /* ends what the shell has left behind */
+  unsigned asked;       /* how often how it ended */
   cdam_error trouble;
   char said[256]; /* on standard error */
 

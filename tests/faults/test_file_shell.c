@@ -149,11 +149,70 @@ static void test_refused(void **state) {
   }
 }
 
+/* ---- a shell that was killed ---- */
+
+typedef struct killing {
+  bool dying; /* the container, and nothing can be started in it any more */
+  int created, inspected;
+} killing;
+
+static void kill_created(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)request;
+  killing *this = user;
+  if (++this->created > 1 && this->dying)
+    *reply = (scripted_reply){409, .body = "{\"message\":\"not running\"}"};
+}
+
+static void kill_ended(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)request;
+  if (((killing *)user)->created > 1) reply->body = ENDED("3");
+}
+
+static void kill_inspected(void *user, const scripted_request *request, scripted_reply *reply) {
+  (void)request;
+  killing *this = user;
+  if (++this->inspected > 2 && this->dying) reply->body = "{\"State\":{\"Running\":false}}";
+}
+
+/* Something that can be run in its place proves that the container is not the reason. */
+static void test_killed(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (int dying = 0; dying < 2; dying++) {
+      killing sandbox = {.dying = dying};
+      const scripted_rule rules[] = {
+          {.method = "POST",
+           .path = CREATE,
+           .answer = kill_created,
+           .user = &sandbox,
+           .reply = CREATED},
+          {.path = "/exec/aaaa/start", .reply = {RAW(""), .end = SCRIPTED_CLOSE}},
+          {.path = "/exec/aaaa/json",
+           .answer = kill_ended,
+           .user = &sandbox,
+           .reply = {200, .body = ENDED("137")}},
+          {.path = "/containers/" CONTAINER "/json",
+           .answer = kill_inspected,
+           .user = &sandbox,
+           .reply = {200, .body = RUNNING_CONTAINER}},
+      };
+      fixture *this = begin_shell(rules, sizeof rules / sizeof *rules);
+      cdam_error err;
+      cdam_status status = calls[i].run(&this->session, &err);
+      if (status != (dying ? CDAM_ERR_EXITED : CDAM_ERR_EXEC))
+        fail_msg("%s, %d: %s: %s", calls[i].name, dying, cdam_status_name(status), err.message);
+      assert_int_equal(sandbox.created, 2);
+      assert_int_equal(sandbox.inspected, dying ? 3 : 1);
+      finish(this);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each),
       cmocka_unit_test(test_cut_anywhere),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_killed),
   };
   return cmocka_run_group_tests_name("file_shell", tests, NULL, NULL);
 }
