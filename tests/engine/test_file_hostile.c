@@ -25,7 +25,7 @@ static const char *stop_beside(void) {
 /* ---- links that are swapped ---- */
 
 /* Without the agent each takes a hundred times as long. */
-enum { ROUNDS = 500, FEW_ROUNDS = 60 };
+enum { ROUNDS = 500, FEW_ROUNDS = 20 };
 
 static void test_a_directory_that_becomes_a_link(void **state) {
   (void)state;
