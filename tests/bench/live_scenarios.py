@@ -30,17 +30,10 @@ SCENARIOS = [
 ]
 
 
-def install_dockerode(build):
-    """Where node and its registry are at hand; peers are never required."""
+def find_dockerode(build):
     place = build / "bench-peers"
-    if not shutil.which("npm"):
-        return None
-    place.mkdir(exist_ok=True)
-    for name in ("package.json", "dockerode.mjs"):
-        shutil.copy(HERE / "peers" / name, place)
-    done = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"], cwd=place,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
-    return ["node", place / "dockerode.mjs"] if done.returncode == 0 else None
+    found = shutil.which("node") and (place / "node_modules/dockerode").is_dir()
+    return ["node", place / "dockerode.mjs"] if found else None
 
 
 def find_docker_py():
@@ -54,7 +47,7 @@ def find_clients(build):
     floor = build / "tests/bench/bench_live_floor"
     clients = {"engine": [floor], BY_EXEC: ["env", "BENCH_BY_EXEC=1", floor],
                "cofferdam": [build / "tests/bench/bench_live_cofferdam"],
-               "docker-py": find_docker_py(), "dockerode": install_dockerode(build),
+               "docker-py": find_docker_py(), "dockerode": find_dockerode(build),
                "docker": ["python3", HERE / "peers/docker_cli.py"]}
     for name in [name for name, command in clients.items() if not command]:
         print(f"{name}: not at hand")
