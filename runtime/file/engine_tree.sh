@@ -110,8 +110,8 @@ take_pipe() {
   set_attributes "$1"
 }
 
-# A second name of a file that is called TARGET in the tree. It is made from where the file is, which
-# is not to be out of the tree.
+# A second name of a file that is called TARGET in the tree. It is made from where the file is,
+# which is not to be out of the tree.
 take_hard_link() {
   decode "$2"
   make_room "$1"
