@@ -117,10 +117,9 @@ take_hard_link() {
   make_room "$1"
   hold
   (
-    from=$top
+    from=$top old=./${text##*/}
     case $text in */*) from=$top/${text%/*} ;; esac
     { cd -P "$from" 2>/dev/null && is_at "$from"; } || outside
-    old=./${text##*/}
     { [ -f "$old" ] && [ ! -L "$old" ]; } || die 'Invalid argument'
     try ln "$old" "/proc/self/fd/4/$1" 4<&4
   ) || exit 1

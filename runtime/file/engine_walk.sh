@@ -80,13 +80,13 @@ must_have_name() { [ "$name" != . ] || die 'Invalid argument'; }
 
 # Sets `text` to the text of a link. What ends it keeps newlines, which $() would take away.
 read_link() {
-  text=$(readlink "./$1" && echo .) || return 1
+  text=$(readlink "$1" && echo .) || return 1
   text=${text%"$newline".}
 }
 
 show() {
   if [ -L "./$1" ]; then
-    read_link "$1" || return 1
+    read_link "./$1" || return 1
     printf 't\n%s%s' "$text" "$marker"
   fi
   stat -c "$format" "./$1" 2>/dev/null
@@ -105,9 +105,7 @@ decode() {
 }
 
 # Are we there? The kernel knows. A shell may not: bash has its $PWD from a look before it goes.
-is_at() {
-  place=$(readlink /proc/self/cwd && echo .) && [ "${place%"$newline".}" = "$1" ]
-}
+is_at() { read_link /proc/self/cwd && [ "$text" = "$1" ]; }
 
 # Goes into a directory, and nowhere else.
 enter() {
@@ -183,7 +181,7 @@ step() {
 
 follow_link() {
   [ "$hops" -lt 40 ] || die 'Too many levels of symbolic links'
-  read_link "$name" || gone
+  read_link "./$name" || gone
   case $text in /*) outside ;; esac
   rest=$text${rest:+/$rest} hops=$((hops + 1)) name=.
 }
