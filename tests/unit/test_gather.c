@@ -6,74 +6,73 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "gather.h"
 
 typedef struct stream {
   agent_rest rest;
-  agent_loop *loop;
   int over;
 } stream;
 
+static agent_loop loop;
+static agent_gather gather;
+
 static void rested(agent_rest *rest) {
-  stream *s = AGENT_OWNER(rest, stream, rest);
-  s->over++;
-  s->loop->stop = true;
+  AGENT_OWNER(rest, stream, rest)->over++;
+  loop.stop = true;
 }
 
-static void open_gather(agent_loop *loop, agent_gather *gather) {
-  assert_true(agent_loop_open(loop));
-  assert_true(agent_gather_open(gather, loop));
+static int begin(void **state) {
+  (void)state;
+  return agent_loop_open(&loop) && agent_gather_open(&gather, &loop) ? 0 : -1;
 }
 
-static stream new_stream(agent_loop *loop) {
-  return (stream){.rest.over = rested, .loop = loop};
+static int finish(void **state) {
+  (void)state;
+  agent_loop_close(&loop, &gather.timer);
+  return close(loop.epoll);
+}
+
+static stream new_stream(void) {
+  return (stream){.rest.over = rested};
 }
 
 /* The clock goes on meanwhile, so it may take more than the least. */
-static unsigned reads_until_it_rests(agent_gather *gather, stream *s, size_t bytes) {
+static unsigned reads_until_it_rests(stream *s, size_t bytes) {
   unsigned reads = 1;
-  while (reads < 100000 && !agent_gather_read(gather, &s->rest, bytes))
+  while (reads < 100000 && !agent_gather_read(&gather, &s->rest, bytes))
     reads++;
   return reads;
 }
 
-static void run_until_over(agent_loop *loop) {
-  loop->stop = false;
-  agent_loop_run(loop);
+static void run_until_over(void) {
+  loop.stop = false;
+  agent_loop_run(&loop);
 }
 
 static void test_few_reads_do_not_rest(void **state) {
   (void)state;
-  agent_loop loop;
-  agent_gather gather;
-  open_gather(&loop, &gather);
-  stream s = new_stream(&loop);
+  stream s = new_stream();
   for (int i = 0; i < 8; i++)
     assert_false(agent_gather_read(&gather, &s.rest, 100));
 }
 
 static void test_large_reads_do_not_rest(void **state) {
   (void)state;
-  agent_loop loop;
-  agent_gather gather;
-  open_gather(&loop, &gather);
-  stream s = new_stream(&loop);
+  stream s = new_stream();
   for (int i = 0; i < 1000; i++)
     assert_false(agent_gather_read(&gather, &s.rest, 64 * 1024));
 }
 
 static void test_busy_rests_until_it_is_not(void **state) {
   (void)state;
-  agent_loop loop;
-  agent_gather gather;
-  open_gather(&loop, &gather);
-  stream s = new_stream(&loop);
-  assert_in_range(reads_until_it_rests(&gather, &s, 4096), 9, 99999);
-  run_until_over(&loop);
+  stream s = new_stream();
+  assert_in_range(reads_until_it_rests(&s, 4096), 9, 99999);
+  run_until_over();
   assert_int_equal(s.over, 1);
   assert_true(agent_gather_read(&gather, &s.rest, 64 * 1024)); /* more came meanwhile */
-  run_until_over(&loop);
+  run_until_over();
   assert_int_equal(s.over, 2);
   assert_false(agent_gather_read(&gather, &s.rest, 4096)); /* hardly anything came */
   assert_false(agent_gather_read(&gather, &s.rest, 4096));
@@ -81,17 +80,14 @@ static void test_busy_rests_until_it_is_not(void **state) {
 
 static void test_several_rest_and_one_leaves(void **state) {
   (void)state;
-  agent_loop loop;
-  agent_gather gather;
-  open_gather(&loop, &gather);
   stream s[3];
   for (int i = 0; i < 3; i++) {
-    s[i] = new_stream(&loop);
-    assert_in_range(reads_until_it_rests(&gather, &s[i], 1), 9, 99999);
+    s[i] = new_stream();
+    assert_in_range(reads_until_it_rests(&s[i], 1), 9, 99999);
   }
   agent_gather_forget(&s[1].rest);
   agent_gather_forget(&s[1].rest);
-  run_until_over(&loop);
+  run_until_over();
   assert_int_equal(s[0].over, 1);
   assert_int_equal(s[1].over, 0);
   assert_int_equal(s[2].over, 1);
@@ -99,10 +95,10 @@ static void test_several_rest_and_one_leaves(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_few_reads_do_not_rest),
-      cmocka_unit_test(test_large_reads_do_not_rest),
-      cmocka_unit_test(test_busy_rests_until_it_is_not),
-      cmocka_unit_test(test_several_rest_and_one_leaves),
+      cmocka_unit_test_setup_teardown(test_few_reads_do_not_rest, begin, finish),
+      cmocka_unit_test_setup_teardown(test_large_reads_do_not_rest, begin, finish),
+      cmocka_unit_test_setup_teardown(test_busy_rests_until_it_is_not, begin, finish),
+      cmocka_unit_test_setup_teardown(test_several_rest_and_one_leaves, begin, finish),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
